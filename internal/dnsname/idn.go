@@ -1,0 +1,51 @@
+package dnsname
+
+import (
+	"fmt"
+
+	"golang.org/x/net/idna"
+)
+
+// strict decodes and encodes without mapping anything: what does not survive it unchanged is not an A-label.
+var strict = idna.New(idna.ValidateLabels(true), idna.CheckHyphens(true), idna.CheckJoiners(true), idna.BidiRule(),
+	idna.StrictDomainName(true), idna.Transitional(false), idna.VerifyDNSLength(true))
+
+// suggesting maps as a browser's address bar does. It makes the hint for a person, and is never used to compare.
+var suggesting = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.Transitional(false), idna.VerifyDNSLength(true))
+
+// nonASCII says whether a text holds any character outside ASCII, and what to write instead.
+func nonASCII(text string) (hint string, foreign bool) {
+	for i := range len(text) {
+		if text[i] >= 0x80 {
+			return aLabelHint(text), true
+		}
+	}
+	return "", false
+}
+
+func aLabelHint(text string) string {
+	const general = "write the name in ASCII; an internationalised label is written as its A-label, which starts with xn--"
+	if len(text) > MaxLength {
+		return general
+	}
+	ascii, err := suggesting.ToASCII(text)
+	if err != nil {
+		return general
+	}
+	if _, err := ParseOwner(ascii); err != nil {
+		return general
+	}
+	return fmt.Sprintf("write the name in ASCII, as its A-labels: %s", ascii)
+}
+
+// checkALabel refuses an xn-- label that does not decode to a valid U-label or does not encode to itself again.
+func checkALabel(label string) *Error {
+	unicode, err := strict.ToUnicode(label)
+	if err == nil {
+		var back string
+		if back, err = strict.ToASCII(unicode); err == nil && back == label && unicode != label {
+			return nil
+		}
+	}
+	return refuse(ReasonBadALabel, "%q is no valid A-label: it does not decode to an internationalised label and back to itself", label)
+}

@@ -1,0 +1,158 @@
+package record
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/namegate/namegate/internal/dnsname"
+	"github.com/namegate/namegate/internal/rules"
+)
+
+// valueParsers make the canonical form of one value, or add what is wrong with it.
+var valueParsers = map[Type]func(p *parser, index int, value string) (canonical string, ok bool){
+	A:     (*parser).ipv4,
+	AAAA:  (*parser).ipv6,
+	CNAME: (*parser).name,
+	TXT:   (*parser).text,
+	MX:    (*parser).targetOrNone,
+	SRV:   (*parser).targetOrNone,
+	NS:    (*parser).name,
+}
+
+// ParseIPv4 reads a dotted-quad IPv4 address without leading zeros.
+func ParseIPv4(value string) (netip.Addr, bool) {
+	addr, err := netip.ParseAddr(value)
+	return addr, err == nil && addr.Is4()
+}
+
+// ParseIPv6 reads an IPv6 address without a zone; an IPv4 address in disguise (::ffff:1.2.3.4) is none.
+func ParseIPv6(value string) (netip.Addr, bool) {
+	addr, err := netip.ParseAddr(value)
+	return addr, err == nil && addr.Is6() && !addr.Is4In6() && addr.Zone() == ""
+}
+
+func (p *parser) ipv4(index int, value string) (string, bool) {
+	addr, ok := ParseIPv4(value)
+	if !ok {
+		p.addValue(rules.ValueIPv4, index, "give an IPv4 address of four numbers from 0 to 255 without leading zeros, such as 192.0.2.1")
+		return "", false
+	}
+	p.warnSpecial(index, addr)
+	return addr.String(), true
+}
+
+func (p *parser) ipv6(index int, value string) (string, bool) {
+	addr, ok := ParseIPv6(value)
+	if !ok {
+		p.addValue(rules.ValueIPv6, index, "give an IPv6 address such as 2001:db8::1, without a zone (%eth0) and not an IPv4 address; IPv4 addresses go into an A record")
+		return "", false
+	}
+	p.warnSpecial(index, addr)
+	return addr.String(), true
+}
+
+var broadcast = netip.AddrFrom4([4]byte{255, 255, 255, 255})
+
+func (p *parser) warnSpecial(index int, addr netip.Addr) {
+	if addr.IsUnspecified() || addr.IsLoopback() || addr.IsMulticast() || addr.IsLinkLocalUnicast() || addr == broadcast {
+		p.addValue(rules.AddressSpecial, index, "give the address of a host that others can reach")
+	}
+}
+
+func (p *parser) name(index int, value string) (string, bool) {
+	if value == "." {
+		p.addValue(rules.NameEmpty, index, "give the name of a host; . stands for none in MX and SRV records only")
+		return "", false
+	}
+	return p.targetOrNone(index, value)
+}
+
+func (p *parser) targetOrNone(index int, value string) (string, bool) {
+	target, err := dnsname.ParseTarget(value)
+	if err != nil {
+		p.addValue(nameRule(err), index, err.Error())
+		return "", false
+	}
+	if target != dnsname.Root && !strings.Contains(target.String(), ".") {
+		p.addValue(rules.TargetSingleLabel, index, "give the full name, domain included; nothing is added to it")
+	}
+	return target.String(), true
+}
+
+func (p *parser) text(index int, value string) (string, bool) {
+	switch {
+	case value == "":
+		p.addValue(rules.TXTEmpty, index, "give a text, or leave the value out")
+		return "", false
+	case !utf8.ValidString(value) || strings.ContainsFunc(value, invisible):
+		p.addValue(rules.TXTCharacter, index, "leave out newlines, tabs and other control or invisible characters")
+		return "", false
+	}
+	if len(value) > 1 && value[0] == '"' && value[len(value)-1] == '"' {
+		p.addValue(rules.TXTQuoted, index, "leave out the quotes unless they are part of the text")
+	}
+	return value, true
+}
+
+// invisible is true for what changes a text without being seen: controls, formats, line and paragraph separators.
+func invisible(r rune) bool {
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)
+}
+
+// checkTogether holds what the values of one RRset may not be beside one another.
+func (p *parser) checkTogether() {
+	switch p.set.Type {
+	case CNAME:
+		if n := len(p.spec.Values); n > 1 {
+			p.add(rules.CNAMESingle, FieldValues, nil, fmt.Sprintf("give exactly one value instead of %d: a CNAME has one target", n))
+		}
+	case TXT:
+		p.checkSPF()
+	case MX:
+		p.checkNull(rules.MXNullAlone, "leave out the other values, or the null MX .")
+		if p.has(".") && p.set.Priority != 0 {
+			p.add(rules.MXNullPriority, FieldPriority, int64(p.set.Priority), "give priority 0 with the null MX .")
+		}
+	case SRV:
+		p.checkNull(rules.SRVNullAlone, "leave out the other values, or the . that says there is no such service")
+	case A, AAAA, NS:
+	}
+}
+
+func (p *parser) checkNull(rule *rules.Rule, detail string) {
+	if p.has(".") && len(p.set.values) > 1 {
+		p.add(rule, FieldValues, nil, detail)
+	}
+}
+
+func (p *parser) has(value string) bool {
+	for _, v := range p.set.values {
+		if v == value {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *parser) checkSPF() {
+	count := 0
+	for _, v := range p.set.values {
+		if v == "v=spf1" || strings.HasPrefix(v, "v=spf1 ") {
+			count++
+		}
+	}
+	if count > 1 {
+		p.add(rules.TXTSPFMultiple, FieldValues, nil, "join the SPF texts into one")
+	}
+}
+
+func duplicateDetail(first int) string {
+	return fmt.Sprintf("give each value once: it is equal to values[%d]", first)
+}
+
+func tooLargeDetail(size int) string {
+	return fmt.Sprintf("give fewer or shorter values: together they need %d bytes, and a DNS message has at most 65535", size)
+}

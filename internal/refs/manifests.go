@@ -1,0 +1,77 @@
+package refs
+
+import (
+	"context"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
+	"github.com/namegate/namegate/internal/claims"
+)
+
+// Manifests answers from a set of manifests. What is not among them is unknown: it may be in the cluster.
+type Manifests struct {
+	store   *claims.Store
+	feed    *claims.DNSFeed
+	classes map[string]*dnsv1alpha1.DNSClass
+	secrets map[types.NamespacedName]map[string][]byte
+}
+
+// NewManifests returns an empty set.
+func NewManifests() *Manifests {
+	store := claims.NewStore()
+	return &Manifests{store: store, feed: claims.NewDNSFeed(store), classes: map[string]*dnsv1alpha1.DNSClass{},
+		secrets: map[types.NamespacedName]map[string][]byte{}}
+}
+
+// AddDNSClass adds a class.
+func (m *Manifests) AddDNSClass(class *dnsv1alpha1.DNSClass) {
+	m.classes[class.Name] = class
+	m.feed.ClassChanged(class)
+}
+
+// AddDNSRecord adds what a record claims.
+func (m *Manifests) AddDNSRecord(rec *dnsv1alpha1.DNSRecord) { m.feed.RecordChanged(rec) }
+
+// AddSecret adds a Secret, its stringData included.
+func (m *Manifests) AddSecret(secret *corev1.Secret) {
+	data := make(map[string][]byte, len(secret.Data)+len(secret.StringData))
+	for k, v := range secret.Data {
+		data[k] = v
+	}
+	for k, v := range secret.StringData {
+		data[k] = []byte(v)
+	}
+	m.secrets[types.NamespacedName{Namespace: secret.Namespace, Name: secret.Name}] = data
+}
+
+// DNSClass implements Source.
+func (m *Manifests) DNSClass(_ context.Context, name string) (*dnsv1alpha1.DNSClass, State, error) {
+	if class, ok := m.classes[name]; ok {
+		return class, Found, nil
+	}
+	return nil, Unknown, nil
+}
+
+// Rivals implements Source.
+func (m *Manifests) Rivals(_ context.Context, claim claims.Claim) ([]claims.Claim, error) {
+	return m.store.Rivals(claim), nil
+}
+
+// Secret implements Source.
+func (m *Manifests) Secret(_ context.Context, ref dnsv1alpha1.SecretKeyReference) (SecretFacts, error) {
+	data, ok := m.secrets[types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}]
+	if !ok {
+		return SecretFacts{}, nil
+	}
+	return FactsOf(data, ref.Key), nil
+}
+
+// MayGetSecret implements Source: there is no user to ask about.
+func (m *Manifests) MayGetSecret(context.Context, authenticationv1.UserInfo, string, string) (State, error) {
+	return Unknown, nil
+}
+
+var _ Source = (*Manifests)(nil)
