@@ -50,7 +50,9 @@ func (f *DNSFeed) RecordGone(rec *dnsv1alpha1.DNSRecord) {
 }
 
 // ClassChanged takes in a DNSClass that was added or changed; its records move with its server.
-func (f *DNSFeed) ClassChanged(class *dnsv1alpha1.DNSClass) { f.setServer(class.Name, class.Spec.Server) }
+func (f *DNSFeed) ClassChanged(class *dnsv1alpha1.DNSClass) {
+	f.setServer(class.Name, class.Spec.Server)
+}
 
 // ClassGone takes out a DNSClass that was deleted.
 func (f *DNSFeed) ClassGone(class *dnsv1alpha1.DNSClass) { f.setServer(class.Name, "") }

@@ -10,20 +10,23 @@ import (
 var strict = idna.New(idna.ValidateLabels(true), idna.CheckHyphens(true), idna.CheckJoiners(true), idna.BidiRule(),
 	idna.StrictDomainName(true), idna.Transitional(false), idna.VerifyDNSLength(true))
 
-// suggesting maps as a browser's address bar does. It makes the hint for a person, and is never used to compare.
-var suggesting = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.Transitional(false), idna.VerifyDNSLength(true))
+// suggesting maps as a browser's address bar does, and lets * and _ through, which the parser judges. It makes the hint for a
+// person, and is never used to compare.
+var suggesting = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.StrictDomainName(false), idna.Transitional(false),
+	idna.VerifyDNSLength(true))
 
 // nonASCII says whether a text holds any character outside ASCII, and what to write instead.
-func nonASCII(text string) (hint string, foreign bool) {
+func nonASCII(text string, wildcard bool) (hint string, foreign bool) {
 	for i := range len(text) {
 		if text[i] >= 0x80 {
-			return aLabelHint(text), true
+			return aLabelHint(text, wildcard), true
 		}
 	}
 	return "", false
 }
 
-func aLabelHint(text string) string {
+// aLabelHint proposes only what the parser would take in the same place.
+func aLabelHint(text string, wildcard bool) string {
 	const general = "write the name in ASCII; an internationalised label is written as its A-label, which starts with xn--"
 	if len(text) > MaxLength {
 		return general
@@ -32,7 +35,7 @@ func aLabelHint(text string) string {
 	if err != nil {
 		return general
 	}
-	if _, err := ParseOwner(ascii); err != nil {
+	if _, err := parse(ascii, wildcard); err != nil {
 		return general
 	}
 	return fmt.Sprintf("write the name in ASCII, as its A-labels: %s", ascii)

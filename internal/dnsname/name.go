@@ -23,9 +23,10 @@ const Apex = "@"
 // String returns the name without a trailing dot ("." for the root, "" for the zero value).
 func (n Name) String() string { return n.text }
 
-// FQDN returns the name with the trailing dot, as zone files and the wire write it.
+// FQDN returns the name with the trailing dot, as zone files and the wire write it; "" for the zero value, which must not pass
+// for the root.
 func (n Name) FQDN() string {
-	if n == Root {
+	if n == Root || n.IsZero() {
 		return n.text
 	}
 	return n.text + "."

@@ -95,6 +95,9 @@ func Join(subdomain string, domain Name) (Name, error) {
 	if subdomain == Apex {
 		return domain, nil
 	}
+	if domain == Root {
+		return Name{subdomain}, nil
+	}
 	whole := Name{subdomain + "." + domain.text}
 	if len(whole.text) > MaxLength {
 		return Name{}, refuse(ReasonTooLong, "subdomain and domain together have %d characters; at most %d fit into a name",
@@ -109,7 +112,7 @@ func parseLabels(text string, wildcard bool) ([]string, error) {
 	if text == "" {
 		return nil, refuse(ReasonEmpty, "write a name of one or more labels joined by dots, such as www.example.com")
 	}
-	if hint, foreign := nonASCII(text); foreign {
+	if hint, foreign := nonASCII(text, wildcard); foreign {
 		return nil, refuse(ReasonNotASCII, "%s", hint)
 	}
 	if len(text) > MaxLength {

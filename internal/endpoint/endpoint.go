@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/namegate/namegate/internal/dnsname"
 )
@@ -42,11 +44,19 @@ var (
 	ErrUserInfo = errors.New("leave user and password out of the URL: requests are signed with hmacAuth")
 	ErrQuery    = errors.New("leave the query (? and what follows) out of the URL")
 	ErrFragment = errors.New("leave the fragment (# and what follows) out of the URL")
-	ErrPath     = errors.New("give a clean base path such as /dns/v1: no empty, . or .. segment, and nothing percent-encoded without need")
+	ErrPath     = errors.New("give a clean base path such as /dns/v1: no empty, . or .. segment, no encoded slash, backslash or control character, " +
+		"and nothing percent-encoded without need")
+	ErrTooLong = errors.New("give a URL of at most 2048 characters")
 )
+
+// MaxLength of a canonical URL, in characters: what the fields hold that store one.
+const MaxLength = 2048
 
 // Parse reads a base URL. Scheme and host may be written in upper case, the default port and one trailing slash left in.
 func Parse(text string) (URL, error) {
+	if len(text) > MaxLength {
+		return URL{}, ErrTooLong
+	}
 	parsed, err := url.Parse(text)
 	if err != nil || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' }) {
 		return URL{}, ErrSyntax
@@ -70,25 +80,44 @@ func Parse(text string) (URL, error) {
 	if err != nil {
 		return URL{}, err
 	}
-	return URL{scheme + "://" + host + path}, nil
+	canonical := scheme + "://" + host + path
+	if len(canonical) > MaxLength { // an IPv6 address can be longer in canonical form
+		return URL{}, ErrTooLong
+	}
+	return URL{canonical}, nil
 }
 
-func canonicalHost(parsed *url.URL, scheme string) (string, error) {
-	host := parsed.Hostname()
+// canonicalName makes the canonical form of an IP address or a name. An IPv4 address in IPv6 form is reached over IPv4, so it is
+// that address.
+func canonicalName(host string) (string, error) {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		if addr.Zone() != "" {
 			return "", ErrHost
 		}
-		host = addr.String()
-		if addr.Is6() {
-			host = "[" + host + "]"
+		if addr = addr.Unmap(); addr.Is6() {
+			return "[" + addr.String() + "]", nil
 		}
-	} else {
-		name, err := dnsname.Parse(host)
-		if err != nil {
-			return "", ErrHost
-		}
-		host = name.String()
+		return addr.String(), nil
+	}
+	name, err := dnsname.Parse(host)
+	if err != nil || isHexAddress(name) {
+		return "", ErrHost
+	}
+	return name.String(), nil
+}
+
+// isHexAddress says whether some resolvers read a name as an IPv4 address with hexadecimal parts, such as 0x7f000001. Those with
+// decimal and octal parts are no names to dnsname either.
+func isHexAddress(name dnsname.Name) bool {
+	labels := name.Labels()
+	digits, hex := strings.CutPrefix(labels[len(labels)-1], "0x")
+	return hex && strings.Trim(digits, "0123456789abcdef") == ""
+}
+
+func canonicalHost(parsed *url.URL, scheme string) (string, error) {
+	host, err := canonicalName(parsed.Hostname())
+	if err != nil {
+		return "", err
 	}
 	port := parsed.Port()
 	if port == "" {
@@ -114,22 +143,32 @@ func canonicalPath(parsed *url.URL) (string, error) {
 	}
 	for segment := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
 		plain, err := url.PathUnescape(segment)
-		if err != nil || plain == "" || plain == "." || plain == ".." || url.PathEscape(plain) != segment {
+		if err != nil || plain == "" || plain == "." || plain == ".." || url.PathEscape(plain) != segment ||
+			!utf8.ValidString(plain) || strings.ContainsFunc(plain, ambiguous) {
 			return "", ErrPath
 		}
 	}
 	return path, nil
 }
 
+// ambiguous is true for what servers on the way may take for a separator or cut off, however it is encoded.
+func ambiguous(r rune) bool { return r == '/' || r == '\\' || unicode.IsControl(r) }
+
+// What is shown in place of a text of which nothing may be, and the longest scheme and host that are shown: names end at 253.
+const (
+	notShown = "(not shown)"
+	maxShown = 300
+)
+
 // Shown returns what may be shown of a URL that somebody wrote: the whole of it where it parses, and only scheme and host
-// otherwise, because what follows may be a password or a token.
+// otherwise, because what else there is may be a password or a token. It is printable ASCII of at most MaxLength characters.
 func Shown(text string) string {
 	if _, err := Parse(text); err == nil {
 		return text
 	}
 	parsed, err := url.Parse(text)
-	if err != nil || parsed.Opaque != "" || parsed.Host == "" {
-		return "(not shown)"
+	if err != nil || parsed.Opaque != "" || parsed.Host == "" || len(parsed.Scheme)+len(parsed.Host) > maxShown {
+		return notShown
 	}
 	return (&url.URL{Scheme: parsed.Scheme, Host: parsed.Host}).String()
 }

@@ -103,8 +103,13 @@ func (p *parser) checkTTL() {
 
 // checkValues parses each value by the rules of the type, and refuses equal ones.
 func (p *parser) checkValues() {
-	if len(p.spec.Values) == 0 {
+	switch count := len(p.spec.Values); {
+	case count == 0:
 		p.missing(rules.ValuesRequired, FieldValues, "give at least one value")
+		return
+	case count > maxValues:
+		p.add(rules.RRsetTooLarge, FieldValues, nil, tooManyDetail(count))
+		p.spec.Values = nil // nothing else looks at them: a problem for each would cost far more than they did
 		return
 	}
 	parse, known := valueParsers[p.set.Type]
@@ -139,7 +144,8 @@ func (p *parser) checkOwner() {
 		p.checkCNAMEOwner()
 	case SRV:
 		if !isServiceName(owner) {
-			p.add(rules.SRVOwner, FieldSubdomain, p.spec.Subdomain, "start the name with the service and its protocol, as in _sip._tcp")
+			p.add(rules.SRVOwner, FieldSubdomain, p.spec.Subdomain,
+				"start the name with the service and its protocol, as in _sip._tcp; one instance name may stand before them, as in printer._ipp._tcp")
 		}
 	case NS:
 		if owner.IsWildcard() {
@@ -165,19 +171,24 @@ func (p *parser) checkCNAMEOwner() {
 	}
 }
 
-// isServiceName says whether a name starts with _service._protocol, the service of which may be a wildcard.
+// isServiceName says whether a name starts with _service._protocol (RFC 2782), the service of which may be a wildcard, or has them
+// after one instance name, which may be one too (RFC 6763 section 4.1).
 func isServiceName(owner dnsname.Name) bool {
 	labels := owner.Labels()
-	return len(labels) > 2 && (strings.HasPrefix(labels[0], "_") || labels[0] == "*") && strings.HasPrefix(labels[1], "_")
+	switch {
+	case len(labels) > 2 && (isUnderscored(labels[0]) || labels[0] == "*") && isUnderscored(labels[1]):
+		return true
+	default:
+		return len(labels) > 3 && isUnderscored(labels[1]) && isUnderscored(labels[2])
+	}
 }
+
+// isUnderscored says whether a label is an underscore and something after it.
+func isUnderscored(label string) bool { return len(label) > 1 && label[0] == '_' }
 
 // checkSize refuses an RRset that no single DNS message can carry.
 func (p *parser) checkSize() {
-	msg := new(dns.Msg)
-	msg.SetQuestion(p.set.Owner.FQDN(), p.set.Type.Code())
-	msg.Answer = p.set.RRs()
-	msg.Compress = true
-	if size := msg.Len(); size > dns.MaxMsgSize {
+	if size := p.set.messageSize(); size > dns.MaxMsgSize {
 		p.add(rules.RRsetTooLarge, FieldValues, nil, tooLargeDetail(size))
 	}
 }

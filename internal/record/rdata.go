@@ -38,6 +38,38 @@ func fqdn(canonical string) string {
 	return canonical + "."
 }
 
+// Bytes of a message (RFC 1035 section 4.1): its header, the type and class of the question, and what each record has at least: a
+// pointer to its owner (section 4.1.4), type, class, TTL and the length of its rdata.
+const (
+	headerSize    = 12
+	questionSize  = 4
+	minRecordSize = 12
+)
+
+// maxValues is more values than any message can carry.
+const maxValues = dns.MaxMsgSize / minRecordSize
+
+// messageSize returns the bytes of the smallest message that answers with the whole RRset.
+func (r *RRset) messageSize() int {
+	if r.Type == TXT {
+		return r.textMessageSize()
+	}
+	msg := new(dns.Msg)
+	msg.SetQuestion(r.Owner.FQDN(), r.Type.Code())
+	msg.Answer = r.RRs()
+	msg.Compress = true
+	return msg.Len()
+}
+
+// textMessageSize counts itself, because dns.Msg.Len counts the escapes of a text as bytes on the wire.
+func (r *RRset) textMessageSize() int {
+	size := headerSize + len(r.Owner.FQDN()) + 1 + questionSize
+	for _, text := range r.values {
+		size += minRecordSize + len(text) + (len(text)+maxString-1)/maxString
+	}
+	return size
+}
+
 // maxString is the length of one character-string (RFC 1035 section 3.3), in bytes.
 const maxString = 255
 

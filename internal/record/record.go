@@ -3,8 +3,8 @@
 package record
 
 import (
+	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/miekg/dns"
 
@@ -131,17 +131,15 @@ func (ps Problems) Denied() Problems {
 	return out
 }
 
-// Error makes a sentence of the first problem, for people; nothing in it comes from the values.
+// Error makes a sentence, for people, of the first problem that refuses the record, or of the first warning where none does.
+// It is printable ASCII and short whatever was written: of the input it holds one domain name or label at most, and nothing of a text.
 func (ps Problems) Error() string {
 	if len(ps) == 0 {
 		return ""
 	}
-	var b strings.Builder
-	b.WriteString(ps[0].Field)
-	b.WriteString(": ")
-	b.WriteString(ps[0].Detail)
-	b.WriteString(" (rule ")
-	b.WriteString(ps[0].Rule.ID)
-	b.WriteString(")")
-	return b.String()
+	first := ps[0]
+	if denied := ps.Denied(); len(denied) > 0 {
+		first = denied[0]
+	}
+	return fmt.Sprintf("%s: %s (rule %s)", first.Field, first.Detail, first.Rule.ID)
 }

@@ -7,6 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/miekg/dns"
+
 	"github.com/namegate/namegate/internal/dnsname"
 	"github.com/namegate/namegate/internal/rules"
 )
@@ -140,7 +142,7 @@ func (p *parser) has(value string) bool {
 func (p *parser) checkSPF() {
 	count := 0
 	for _, v := range p.set.values {
-		if v == "v=spf1" || strings.HasPrefix(v, "v=spf1 ") {
+		if isSPF(v) {
 			count++
 		}
 	}
@@ -149,10 +151,21 @@ func (p *parser) checkSPF() {
 	}
 }
 
+// isSPF says whether receivers take a text for an SPF record (RFC 7208 section 4.5); its version is compared without regard
+// to case, as every literal of the grammar is (section 12).
+func isSPF(text string) bool {
+	version, _, _ := strings.Cut(text, " ")
+	return strings.EqualFold(version, "v=spf1")
+}
+
 func duplicateDetail(first int) string {
 	return fmt.Sprintf("give each value once: it is equal to values[%d]", first)
 }
 
+func tooManyDetail(count int) string {
+	return fmt.Sprintf("give fewer values: a DNS message has at most %d bytes, and no room for %d of them", dns.MaxMsgSize, count)
+}
+
 func tooLargeDetail(size int) string {
-	return fmt.Sprintf("give fewer or shorter values: together they need %d bytes, and a DNS message has at most 65535", size)
+	return fmt.Sprintf("give fewer or shorter values: together they need %d bytes, and a DNS message has at most %d", size, dns.MaxMsgSize)
 }

@@ -56,14 +56,14 @@ func (p Policy) Severity(e *field.Error) Severity {
 	return Deny
 }
 
-// Split sorts findings into those that deny and those that warn.
+// Split sorts findings into those that deny and those that warn, with long values cut short.
 func (p Policy) Split(findings field.ErrorList) (deny, warn field.ErrorList) {
 	for _, f := range findings {
 		switch p.Severity(f) {
 		case Deny:
-			deny = append(deny, f)
+			deny = append(deny, shown(f))
 		case Warn:
-			warn = append(warn, f)
+			warn = append(warn, shown(f))
 		case Off:
 		}
 	}

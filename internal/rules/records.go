@@ -46,8 +46,8 @@ var (
 		Summary: "A null MX has priority 0."})
 	SRVMetadata = register(Rule{ID: "srv-metadata", Severity: Deny, Layer: Object, Source: "dns-operator, DNSRecord validation; RFC 2782",
 		Summary: "An SRV record has metadata.priority, metadata.weight and metadata.port, each 0 to 65535."})
-	SRVOwner = register(Rule{ID: "srv-owner", Severity: Deny, Layer: Object, Source: "RFC 2782",
-		Summary: "The name of an SRV record starts with _service._protocol, or no client ever asks for it."})
+	SRVOwner = register(Rule{ID: "srv-owner", Severity: Deny, Layer: Object, Source: "RFC 2782; RFC 6763 section 4.1",
+		Summary: "The name of an SRV record starts with _service._protocol, after an instance name at most, or no client ever asks for it."})
 	SRVNullAlone = register(Rule{ID: "srv-null-alone", Severity: Deny, Layer: Object, Source: "RFC 2782",
 		Summary: "An SRV target of . says that there is no such service, and stands alone."})
 	NSWildcard = register(Rule{ID: "ns-wildcard", Severity: Deny, Layer: Object, Source: "RFC 4592 section 4.2",

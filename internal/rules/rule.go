@@ -4,8 +4,10 @@
 package rules
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -75,7 +77,7 @@ func All() []*Rule {
 
 // Invalid says that the value at path breaks the rule; detail says what would be accepted.
 func (r *Rule) Invalid(path *field.Path, value any, detail string) *field.Error {
-	return r.finding(field.Invalid(path, clip(value), detail))
+	return r.finding(field.Invalid(path, value, detail))
 }
 
 // Required says that the value at path is missing; detail says what would be accepted.
@@ -90,14 +92,14 @@ func (r *Rule) Forbidden(path *field.Path, detail string) *field.Error {
 
 // Duplicate says that the value at path is there already.
 func (r *Rule) Duplicate(path *field.Path, value any, detail string) *field.Error {
-	e := field.Duplicate(path, clip(value))
+	e := field.Duplicate(path, value)
 	e.Detail = detail
 	return r.finding(e)
 }
 
 // NotFound says that what the value at path names does not exist.
 func (r *Rule) NotFound(path *field.Path, value any, detail string) *field.Error {
-	e := field.NotFound(path, clip(value))
+	e := field.NotFound(path, value)
 	e.Detail = detail
 	return r.finding(e)
 }
@@ -110,18 +112,33 @@ func (r *Rule) finding(e *field.Error) *field.Error {
 
 const maxShown = 80
 
-// clip keeps a message short whatever the user wrote.
+// shown is a finding as people see it: with a value that is short, whatever the user wrote.
+func shown(f *field.Error) *field.Error {
+	short := *f
+	short.BadValue = clip(f.BadValue)
+	return &short
+}
+
+// clip shortens a value for a message. A string of a named type becomes a plain one, which field.Error quotes; what is no string
+// it prints as JSON, so that is what is measured.
 func clip(value any) any {
-	if s, ok := value.(string); ok {
-		return Clip(s)
+	if v := reflect.ValueOf(value); v.Kind() == reflect.String {
+		return Clip(v.String())
+	}
+	if printed, err := json.Marshal(value); err != nil || len(printed) > maxShown {
+		return Clip(string(printed))
 	}
 	return value
 }
 
-// Clip shortens text for a message: at most 80 characters, and the full length where any are left out.
+// Clip shortens text for a message: at most 80 characters, and the full length where any are left out. It does not quote: print
+// the result with %q.
 func Clip(s string) string {
-	if utf8.RuneCountInString(s) <= maxShown {
-		return s
+	shown := 0
+	for at := range s {
+		if shown++; shown > maxShown {
+			return fmt.Sprintf("%s… (%d characters)", s[:at], utf8.RuneCountInString(s))
+		}
 	}
-	return fmt.Sprintf("%s… (%d characters)", string([]rune(s)[:maxShown]), utf8.RuneCountInString(s))
+	return s
 }

@@ -89,9 +89,13 @@ func TestBinaryAppearsOnlyWhenComplete(t *testing.T) {
 
 func TestFillRefusesABuildWithoutResult(t *testing.T) {
 	c := &cache{dir: t.TempDir(), log: &progress{out: io.Discard}}
-	_, err := c.fill(t.Context(), named(t, "etcd"), func(string) error { return nil })
-	if err == nil {
-		t.Error("a build that wrote nothing passes")
+	for what, build := range map[string]func(out string) error{
+		"nothing":       func(string) error { return nil },
+		"an empty file": func(out string) error { return os.WriteFile(out, nil, 0o755) },
+	} {
+		if _, err := c.fill(t.Context(), named(t, "etcd"), build); err == nil {
+			t.Errorf("a build that wrote %s passes", what)
+		}
 	}
 }
 

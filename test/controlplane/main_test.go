@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -124,6 +125,9 @@ func TestLinkDirDefaultsToTheRepository(t *testing.T) {
 }
 
 func TestModuleDirFindsTheSourcesFromAnywhere(t *testing.T) {
+	if _, file, _, _ := runtime.Caller(0); !filepath.IsAbs(file) {
+		t.Skip("-trimpath removes where the sources are")
+	}
 	want, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)

@@ -80,4 +80,4 @@ func (o *buildOutput) explain() string {
 	return "; the end of its output:\n    " + text + hint
 }
 
-const diskNeeds = "A first build needs about 4 GB in Go's caches (go env GOCACHE GOMODCACHE), the work directory (TMPDIR) and the user's cache directory."
+const diskNeeds = "A first build needs about 7 GB in Go's caches (go env GOCACHE GOMODCACHE) and the user's cache directory."

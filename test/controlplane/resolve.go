@@ -130,6 +130,7 @@ func (r *resolver) fromBuild(ctx context.Context, wanted []component, found map[
 		return nil
 	}
 	started := time.Now()
+	r.log.printf("%d to build, once for this version and machine; all four take minutes", len(wanted))
 	for i, c := range wanted {
 		j := job{component: c, step: i + 1, total: len(wanted)}
 		path, err := r.cache.fill(ctx, c, func(out string) error { return r.build(ctx, j, out) })
@@ -138,6 +139,6 @@ func (r *resolver) fromBuild(ctx context.Context, wanted []component, found map[
 		}
 		found[c.name] = binary{component: c, path: path, from: "build"}
 	}
-	r.log.printf("%d built in %s, kept in %s", len(wanted), seconds(time.Since(started)), r.cache.dir)
+	r.log.printf("%d ready after %s, kept in %s", len(wanted), seconds(time.Since(started)), r.cache.dir)
 	return nil
 }

@@ -41,7 +41,7 @@ var (
 	ErrAlgorithm = errors.New("the algorithm is neither SHA256 nor SHA512")
 	ErrKeyEmpty  = errors.New("the key is empty")
 	ErrComponent = errors.New("method, path, timestamp and nonce are each at least one visible ASCII character, without spaces")
-	ErrTarget    = errors.New("a signed request has a path, and neither a query nor an opaque URL")
+	ErrTarget    = errors.New("a signed request has an absolute path, and neither a query nor an opaque URL")
 )
 
 // newHash returns the constructor of the hash function, or ErrAlgorithm.
@@ -112,14 +112,21 @@ func SignRequest(req *http.Request, alg Algorithm, key, body []byte, now time.Ti
 	if req.URL == nil || req.URL.Opaque != "" || req.URL.RawQuery != "" || req.URL.ForceQuery {
 		return ErrTarget
 	}
+	path := req.URL.EscapedPath()
+	if !strings.HasPrefix(path, "/") {
+		return ErrTarget
+	}
 	timestamp, nonce := now.UTC().Format(TimestampLayout), NewNonce()
 	method := req.Method
 	if method == "" {
 		method = http.MethodGet
 	}
-	signature, err := Sign(alg, key, method, req.URL.EscapedPath(), timestamp, nonce, body)
+	signature, err := Sign(alg, key, method, path, timestamp, nonce, body)
 	if err != nil {
 		return err
+	}
+	if req.Header == nil {
+		req.Header = http.Header{}
 	}
 	req.Header.Set(HeaderTimestamp, timestamp)
 	req.Header.Set(HeaderNonce, nonce)

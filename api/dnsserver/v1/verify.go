@@ -85,7 +85,9 @@ type VerifyError struct {
 // Error says what would be accepted.
 func (e *VerifyError) Error() string { return e.message }
 
-func refuse(code ErrorCode, message string) *VerifyError { return &VerifyError{Code: code, message: message} }
+func refuse(code ErrorCode, message string) *VerifyError {
+	return &VerifyError{Code: code, message: message}
+}
 
 // Every way to refuse a request.
 var (

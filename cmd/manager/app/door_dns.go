@@ -1,0 +1,97 @@
+package app
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
+	"github.com/namegate/namegate/internal/claims"
+	dnscontroller "github.com/namegate/namegate/internal/controller/dns"
+	"github.com/namegate/namegate/internal/provider/httpdns"
+	"github.com/namegate/namegate/internal/refs/cached"
+	"github.com/namegate/namegate/webhooks"
+)
+
+// dnsDoor is the front door of DNSClass and DNSRecord.
+var dnsDoor = door{
+	name: "dns",
+	needs: []schema.GroupVersionKind{
+		dnsv1alpha1.GroupVersion.WithKind("DNSClass"), dnsv1alpha1.GroupVersion.WithKind("DNSRecord"),
+	},
+	addToScheme: dnsv1alpha1.AddToScheme,
+	open:        openDNS,
+}
+
+func openDNS(ctx context.Context, p *process) (func() bool, error) {
+	store := claims.NewStore()
+	feed := claims.NewDNSFeed(store)
+	if p.roles.Controllers {
+		if err := dnscontroller.SetupWithManager(p.mgr, dnsControllerOptions(p, store, feed)); err != nil {
+			return nil, err
+		}
+	}
+	synced, err := cached.FeedDNS(ctx, p.mgr.GetCache(), feed)
+	if err != nil || !p.roles.Gate {
+		return synced, err
+	}
+	return p.guardDNS(store, feed, synced)
+}
+
+// guardDNS registers the webhooks once the claims are known: a gate that does not know them yet would let a name be
+// taken twice. Until then the API server gets no answer, which refuses.
+func (p *process) guardDNS(store *claims.Store, feed *claims.DNSFeed, synced func() bool) (func() bool, error) {
+	gate := &webhooks.Gate{
+		Source: &cached.Source{Cache: p.mgr.GetClient(), Live: p.mgr.GetAPIReader(), Creator: p.mgr.GetClient(), Store: store, Feed: feed,
+			SecretNamespaces: setOf(p.cfg.SecretNamespaces)},
+		Policy:            p.policy,
+		OperatorNamespace: p.cfg.OperatorNamespace,
+		SecretNamespaces:  p.cfg.SecretNamespaces,
+	}
+	var guarding atomic.Bool
+	err := p.mgr.Add(background(func(ctx context.Context) error {
+		if err := waitFor(ctx, synced); err != nil {
+			return nil //nolint:nilerr // The process is stopping.
+		}
+		if err := webhooks.SetupDNS(p.mgr, gate); err != nil {
+			return err
+		}
+		guarding.Store(true)
+		return nil
+	}))
+	return guarding.Load, err
+}
+
+func dnsControllerOptions(p *process, store *claims.Store, feed *claims.DNSFeed) dnscontroller.Options {
+	return dnscontroller.Options{
+		HealthCheckInterval: p.cfg.HealthCheckInterval,
+		RetryBaseDelay:      p.cfg.RetryBaseDelay,
+		RetryMaxDelay:       p.cfg.RetryMaxDelay,
+		RetryMaxAttempts:    p.cfg.RetryMaxAttempts,
+		ResyncInterval:      p.cfg.ResyncInterval,
+		CallsPerServer:      p.cfg.CallsPerServer,
+		OperatorNamespace:   p.cfg.OperatorNamespace,
+		SecretNamespaces:    p.cfg.SecretNamespaces,
+		Logger:              p.log,
+		Provider:            httpdns.NewFactory(httpdns.Options{AllowProxy: p.cfg.UseProxy, UserAgent: p.cfg.userAgent()}),
+		Store:               store,
+		Feed:                feed,
+	}
+}
+
+const syncPoll = 50 * time.Millisecond
+
+func waitFor(ctx context.Context, done func() bool) error {
+	return wait.PollUntilContextCancel(ctx, syncPoll, true, func(context.Context) (bool, error) { return done(), nil })
+}
+
+func setOf(names []string) map[string]bool {
+	out := make(map[string]bool, len(names))
+	for _, name := range names {
+		out[name] = true
+	}
+	return out
+}
