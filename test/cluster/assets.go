@@ -47,23 +47,36 @@ func isFile(path string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// FindAssets returns the directory of the control plane's binaries: dir if it is not empty, else
-// $KUBEBUILDER_ASSETS, else bin/controlplane of the repository. The error names what is missing and how to get it.
+// FindAssets returns the directory of the control plane's binaries: dir if it is not empty, else the first that has all
+// of them of $KUBEBUILDER_ASSETS and bin/controlplane of the repository (into which test/controlplane links what
+// $KUBEBUILDER_ASSETS has, and what it lacks). The error names what is missing and how to get it.
 func FindAssets(dir, root string) (string, error) {
-	if dir == "" {
-		dir = os.Getenv("KUBEBUILDER_ASSETS")
+	var candidates []string
+	switch env := os.Getenv("KUBEBUILDER_ASSETS"); {
+	case dir != "":
+		candidates = []string{dir}
+	case env != "":
+		candidates = []string{env, filepath.Join(root, "bin", "controlplane")}
+	default:
+		candidates = []string{filepath.Join(root, "bin", "controlplane")}
 	}
-	if dir == "" {
-		dir = filepath.Join(root, "bin", "controlplane")
+	var errs []error
+	for _, candidate := range candidates {
+		err := hasAll(candidate)
+		if err == nil {
+			return filepath.Abs(candidate)
+		}
+		errs = append(errs, err)
 	}
+	return "", fmt.Errorf("no control plane to run (make controlplane provides it): %w", errors.Join(errs...))
+}
+
+func hasAll(dir string) error {
 	var missing []error
 	for _, name := range binaries {
 		if path := filepath.Join(dir, name); !isFile(path) {
 			missing = append(missing, fmt.Errorf("%s is missing", path))
 		}
 	}
-	if len(missing) > 0 {
-		return "", fmt.Errorf("no control plane to run (make controlplane provides it): %w", errors.Join(missing...))
-	}
-	return filepath.Abs(dir)
+	return errors.Join(missing...)
 }

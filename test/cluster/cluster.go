@@ -367,7 +367,9 @@ func (c *Cluster) Admin() *rest.Config { return rest.CopyConfig(c.admin) }
 func (c *Cluster) AdminKubeconfig() string { return c.file("admin.kubeconfig") }
 
 // WriteAdminKubeconfig writes the administrator's kubeconfig to another place, readable by its owner only.
-func (c *Cluster) WriteAdminKubeconfig(path string) error { return writeKubeconfig(path, c.admin, "default") }
+func (c *Cluster) WriteAdminKubeconfig(path string) error {
+	return writeKubeconfig(path, c.admin, "default")
+}
 
 // Client returns the administrator's client; see NewClient.
 func (c *Cluster) Client() client.Client { return c.client }

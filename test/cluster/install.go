@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -92,21 +91,17 @@ func lists(resources *metav1.APIResourceList, plural string) bool {
 	return false
 }
 
-// InstallRBAC creates the namespace and applies what config/ ships of ServiceAccounts, roles and bindings, as kustomize
-// renders it for that namespace.
+// InstallRBAC creates the namespace and applies the ServiceAccounts, roles and bindings of config/rbac, as kustomize
+// renders them for that namespace.
 func (c *Cluster) InstallRBAC(ctx context.Context, namespace string) error {
-	rendered, err := c.render(ctx, "config/default", namespace)
+	rendered, err := c.render(ctx, "config/rbac", namespace)
 	if err != nil {
 		return err
-	}
-	objects := ofKinds(rendered, rbacKinds...)
-	if len(objects) == 0 {
-		return errors.New("config/default renders no RBAC")
 	}
 	if err := c.CreateNamespace(ctx, namespace); err != nil {
 		return err
 	}
-	return c.Apply(ctx, objects...)
+	return c.Apply(ctx, rendered...)
 }
 
 // CreateNamespace creates a namespace if it is absent.

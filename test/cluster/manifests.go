@@ -72,19 +72,6 @@ func parseManifests(content []byte) ([]*unstructured.Unstructured, error) {
 	}
 }
 
-// ofKinds returns the objects of these kinds, ordered by the kinds: what others need comes first.
-func ofKinds(objects []*unstructured.Unstructured, kinds ...string) []*unstructured.Unstructured {
-	var kept []*unstructured.Unstructured
-	for _, kind := range kinds {
-		for _, object := range objects {
-			if object.GetKind() == kind {
-				kept = append(kept, object)
-			}
-		}
-	}
-	return kept
-}
-
 // pointWebhooks rewrites the service references of webhook configurations to URLs below base, which caBundle vouches
 // for: the webhook server of a test runs outside of the cluster.
 func pointWebhooks(objects []*unstructured.Unstructured, base string, caBundle []byte) error {
@@ -117,7 +104,3 @@ func pointWebhook(webhook any, base string, caBundle []byte) error {
 	fields["clientConfig"] = map[string]any{"url": base + path, "caBundle": encodeBase64(caBundle)}
 	return nil
 }
-
-// rbacKinds are what an operator needs to act, and the namespace of its ServiceAccount.
-var rbacKinds = []string{"Namespace", "ServiceAccount", "ClusterRole", "Role", "ClusterRoleBinding", "RoleBinding"}
-

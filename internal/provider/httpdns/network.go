@@ -61,7 +61,9 @@ type dialer struct {
 // requests, for the good of later ones; here a dial ends with its exchange.
 type dialKey struct{}
 
-func withDialContext(ctx context.Context) context.Context { return context.WithValue(ctx, dialKey{}, ctx) }
+func withDialContext(ctx context.Context) context.Context {
+	return context.WithValue(ctx, dialKey{}, ctx)
+}
 
 func (d dialer) raw(ctx context.Context, network, address string) (net.Conn, error) {
 	if own, ok := ctx.Value(dialKey{}).(context.Context); ok {

@@ -72,8 +72,8 @@ func (c *rfc2136Config) open([]dnsname.Name) (Client, error) {
 //
 //   - it writes rdata as text for a zone file parser, and the texts of TXT records not byte for byte. It is given the
 //     generic form of RFC 3597 instead, which is hexadecimal, so nothing that a user wrote is ever parsed as a zone file.
-//   - a server skips, without a word, a record that cannot stand beside a CNAME (RFC 2136 section 3.4.2.2), so what was written
-//     is read back.
+//   - a server skips, without a word, a record that cannot stand beside a CNAME (RFC 2136 section 3.4.2.2), and the provider takes
+//     a response without a signature for an answer, so every change is read back.
 //   - its GetRecords transfers the whole zone, fails if any record in it is of a form that libdns does not know, and returns
 //     the texts of TXT records with escapes.
 type rfc2136Client struct {
@@ -164,6 +164,16 @@ func (c *rfc2136Client) DeleteRecords(ctx context.Context, zone string, records 
 	}
 	if _, err := c.Provider.DeleteRecords(ctx, zone, sets); err != nil {
 		return nil, err
+	}
+	for _, set := range sets {
+		rr := set.RR()
+		there, err := c.LookupRecords(ctx, zone, rr.Name, rr.Type)
+		if err != nil {
+			return nil, fmt.Errorf("reading back: %w", err)
+		}
+		if len(there) > 0 {
+			return nil, errors.New("the server took the deletion and kept the records")
+		}
 	}
 	return records, nil
 }
