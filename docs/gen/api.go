@@ -82,11 +82,8 @@ func fieldRows(root string, s schema) [][]string {
 		for _, name := range s.Required {
 			required[path+"."+name] = true
 		}
-		if path == root || isElement(path) && s.Type != "object" {
-			return // The head of the table, or said in the row of the list.
-		}
-		if isElement(path) {
-			return // Its fields follow by themselves.
+		if path == root || isElement(path) {
+			return // The heading and the row of the list say it.
 		}
 		text, byDefault := splitDefault(oneLine(s.Description))
 		if s.Default != nil {
@@ -100,7 +97,9 @@ func fieldRows(root string, s schema) [][]string {
 }
 
 // isElement says whether a path is that of the elements of a list or a map.
-func isElement(path string) bool { return strings.HasSuffix(path, "[]") || strings.HasSuffix(path, ".*") }
+func isElement(path string) bool {
+	return strings.HasSuffix(path, "[]") || strings.HasSuffix(path, ".*")
+}
 
 func yes(b bool) string {
 	if b {

@@ -16,24 +16,30 @@ type DNSFeed struct {
 	mu sync.Mutex
 	// servers holds the server of each known class.
 	servers map[string]string
-	// records holds what a claim needs of each record, by the class that it refers to.
-	records map[string]map[Owner]*dnsv1alpha1.DNSRecord
+	// records holds what a claim needs of each record.
+	records map[Owner]*dnsv1alpha1.DNSRecord
+	// ofClass holds the records that refer to each class, known or not.
+	ofClass map[string]map[Owner]struct{}
 }
 
 // NewDNSFeed returns a feed into the store.
 func NewDNSFeed(store *Store) *DNSFeed {
-	return &DNSFeed{store: store, servers: map[string]string{}, records: map[string]map[Owner]*dnsv1alpha1.DNSRecord{}}
+	return &DNSFeed{store: store, servers: map[string]string{}, records: map[Owner]*dnsv1alpha1.DNSRecord{},
+		ofClass: map[string]map[Owner]struct{}{}}
 }
 
-// RecordChanged takes in a DNSRecord that was added or changed.
+// RecordChanged takes in a DNSRecord that was added or changed. It may refer to another class than before: a watch that
+// was interrupted shows an object that was deleted and created anew as a change.
 func (f *DNSFeed) RecordChanged(rec *dnsv1alpha1.DNSRecord) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	owner, class := DNSRecordOwner(rec.Namespace, rec.Name), rec.Spec.DNSClassRef.Name
-	if f.records[class] == nil {
-		f.records[class] = map[Owner]*dnsv1alpha1.DNSRecord{}
+	f.forget(owner)
+	if f.ofClass[class] == nil {
+		f.ofClass[class] = map[Owner]struct{}{}
 	}
-	f.records[class][owner] = slim(rec)
+	f.ofClass[class][owner] = struct{}{}
+	f.records[owner] = slim(rec)
 	f.store.Set(owner, OfDNSRecord(rec, f.servers[class])...)
 }
 
@@ -41,12 +47,22 @@ func (f *DNSFeed) RecordChanged(rec *dnsv1alpha1.DNSRecord) {
 func (f *DNSFeed) RecordGone(rec *dnsv1alpha1.DNSRecord) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	owner, class := DNSRecordOwner(rec.Namespace, rec.Name), rec.Spec.DNSClassRef.Name
-	delete(f.records[class], owner)
-	if len(f.records[class]) == 0 {
-		delete(f.records, class)
-	}
+	owner := DNSRecordOwner(rec.Namespace, rec.Name)
+	f.forget(owner)
 	f.store.Remove(owner)
+}
+
+func (f *DNSFeed) forget(owner Owner) {
+	rec, known := f.records[owner]
+	if !known {
+		return
+	}
+	delete(f.records, owner)
+	class := rec.Spec.DNSClassRef.Name
+	delete(f.ofClass[class], owner)
+	if len(f.ofClass[class]) == 0 {
+		delete(f.ofClass, class)
+	}
 }
 
 // ClassChanged takes in a DNSClass that was added or changed; its records move with its server.
@@ -68,8 +84,8 @@ func (f *DNSFeed) setServer(class, server string) {
 	} else {
 		f.servers[class] = server
 	}
-	for owner, rec := range f.records[class] {
-		f.store.Set(owner, OfDNSRecord(rec, server)...)
+	for owner := range f.ofClass[class] {
+		f.store.Set(owner, OfDNSRecord(f.records[owner], server)...)
 	}
 }
 
@@ -86,8 +102,9 @@ func slim(rec *dnsv1alpha1.DNSRecord) *dnsv1alpha1.DNSRecord {
 		CreationTimestamp: rec.CreationTimestamp}}
 	out.Spec.Type, out.Spec.Domain, out.Spec.Subdomain = rec.Spec.Type, rec.Spec.Domain, rec.Spec.Subdomain
 	out.Spec.DNSClassRef = rec.Spec.DNSClassRef
-	if rec.Status.Applied != nil {
-		out.Status.Applied = &dnsv1alpha1.AppliedRecord{Server: rec.Status.Applied.Server}
+	if applied := rec.Status.Applied; applied != nil {
+		out.Status.Applied = &dnsv1alpha1.AppliedRecord{Server: applied.Server, Type: applied.Type, Domain: applied.Domain,
+			Subdomain: applied.Subdomain}
 	}
 	return out
 }

@@ -21,42 +21,42 @@ func DNSRecordOwner(namespace, name string) Owner {
 }
 
 // OfDNSRecord returns what a DNSRecord claims, given the server of its class ("" where the class is absent or unknown): its
-// name on that server, and on the server that it was last applied to, until the object is gone. A record whose
-// name or class makes no sense claims nothing more than what was applied.
+// name on that server, and what it was last applied as, until the object is gone. A record whose name or class makes no
+// sense claims nothing more than what was applied.
 func OfDNSRecord(rec *dnsv1alpha1.DNSRecord, server string) []Claim {
-	name, ok := dnsRecordName(rec)
-	if !ok {
-		return nil
-	}
-	claim := Claim{Name: name, Type: record.Type(rec.Spec.Type), Owner: DNSRecordOwner(rec.Namespace, rec.Name),
-		UID: rec.UID, Created: rec.CreationTimestamp.UTC()}
+	claim := Claim{Owner: DNSRecordOwner(rec.Namespace, rec.Name), UID: rec.UID, Created: rec.CreationTimestamp.UTC()}
 	var out []Claim
-	applied := rec.Status.Applied
-	if at, err := endpoint.Parse(server); err == nil {
-		claim.Plane = DNSServerPlane(at)
-		claim.Holds = applied != nil && applied.Server == at.String()
-		out = append(out, claim)
+	if applied := rec.Status.Applied; applied != nil {
+		if name, ok := composed(applied.Domain, applied.Subdomain); ok && applied.Server != "" {
+			claim.Plane, claim.Name, claim.Type, claim.Holds = Plane(applied.Server), name, record.Type(applied.Type), true
+			out = append(out, claim)
+		}
 	}
-	if applied != nil && applied.Server != "" && Plane(applied.Server) != claim.Plane {
-		claim.Plane, claim.Holds = Plane(applied.Server), true
-		out = append(out, claim)
+	name, ok := composed(rec.Spec.Domain, rec.Spec.Subdomain)
+	at, err := endpoint.Parse(server)
+	if !ok || err != nil {
+		return out
 	}
-	return out
+	claim.Plane, claim.Name, claim.Type, claim.Holds = DNSServerPlane(at), name, record.Type(rec.Spec.Type), false
+	if len(out) == 1 && targetOf(out[0]) == targetOf(claim) {
+		return out
+	}
+	return append([]Claim{claim}, out...)
 }
 
-func dnsRecordName(rec *dnsv1alpha1.DNSRecord) (dnsname.Name, bool) {
-	domain, err := dnsname.Parse(rec.Spec.Domain)
+// composed is the name of a domain and a subdomain, which is the domain's own where it is not there yet.
+func composed(domain, subdomain string) (dnsname.Name, bool) {
+	parent, err := dnsname.Parse(domain)
 	if err != nil {
 		return dnsname.Name{}, false
 	}
-	text := rec.Spec.Subdomain
-	if text == "" {
-		text = dnsname.Apex
+	if subdomain == "" {
+		subdomain = dnsname.Apex
 	}
-	subdomain, err := dnsname.ParseSubdomain(text)
+	relative, err := dnsname.ParseSubdomain(subdomain)
 	if err != nil {
 		return dnsname.Name{}, false
 	}
-	name, err := dnsname.Join(subdomain, domain)
+	name, err := dnsname.Join(relative, parent)
 	return name, err == nil
 }

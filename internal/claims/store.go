@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/namegate/namegate/internal/dnsname"
+	"github.com/namegate/namegate/internal/record"
 )
 
 // Store holds every claim that is known. A look-up costs the same however many claims there are. It is safe for
@@ -19,8 +20,8 @@ type Store struct {
 	byOwner map[Owner][]Claim
 	// below is a tree of labels for each plane, from the root down, for questions about a whole subtree.
 	below map[Plane]*node
-	// held remembers who holds from before its status says so, against events that are older than that.
-	held map[types.UID]struct{}
+	// held remembers which names were acquired, from before a status says so, against events that are older than that.
+	held map[types.UID][]target
 	// freed is told which object may take over a name.
 	freed []func(Owner)
 }
@@ -30,13 +31,22 @@ type key struct {
 	name  dnsname.Name
 }
 
-// NewStore returns an empty store.
-func NewStore() *Store {
-	return &Store{byName: map[key][]Claim{}, byOwner: map[Owner][]Claim{}, below: map[Plane]*node{}, held: map[types.UID]struct{}{}}
+// target is what one object can hold: one RRset on one plane.
+type target struct {
+	key
+	typ record.Type
 }
 
-// OnFreed registers a function that is called, outside of any lock, with each object whose rival has let go of a name.
-// It must not block. Register before the store is fed.
+func targetOf(c Claim) target { return target{key{c.Plane, c.Name}, c.Type} }
+
+// NewStore returns an empty store.
+func NewStore() *Store {
+	return &Store{byName: map[key][]Claim{}, byOwner: map[Owner][]Claim{}, below: map[Plane]*node{}, held: map[types.UID][]target{}}
+}
+
+// OnFreed registers a function that is called, outside of the store's lock, with each object that may take over a name: a
+// rival's claim on it is gone, or ranks lower than before. A DNSFeed calls it under its own lock, so it must neither block nor call the
+// feed. Register before the store is fed.
 func (s *Store) OnFreed(f func(Owner)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -46,7 +56,7 @@ func (s *Store) OnFreed(f func(Owner)) {
 // Set makes these the claims of the owner, in the place of what it claimed before.
 func (s *Store) Set(owner Owner, claims ...Claim) {
 	s.mu.Lock()
-	rivals := s.replace(owner, claims)
+	rivals := s.replace(owner, slices.Clone(claims))
 	tell := s.freed
 	s.mu.Unlock()
 	notify(tell, rivals)
@@ -70,7 +80,7 @@ func (s *Store) Len() int {
 func (s *Store) Of(owner Owner) []Claim {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return slices.Clone(s.byOwner[owner])
+	return s.asHeld(s.byOwner[owner])
 }
 
 // Rivals returns the claims of others that conflict with this one.
@@ -81,30 +91,38 @@ func (s *Store) Rivals(c Claim) []Claim {
 }
 
 // Acquire takes the name for a claim, or returns the rival that precedes it. Whoever has acquired a name holds it until
-// its claim is set anew without it, or removed. Of two that ask at the same time one gets it.
+// its claims are set anew without it, it is released, or the object is gone. Of two that ask at the same time one gets it.
 func (s *Store) Acquire(c Claim) (rival Claim, acquired bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c.Holds = c.Holds || s.holds(c.UID)
+	asked := s.withHold(c)
 	for _, other := range s.rivals(c) {
-		if Precedes(other, c) {
+		if Precedes(other, asked) {
 			return other, false
 		}
 	}
-	c.Holds = true
-	s.held[c.UID] = struct{}{}
-	own := slices.DeleteFunc(slices.Clone(s.byOwner[c.Owner]), func(o Claim) bool {
-		return o.Plane == c.Plane && o.Name == c.Name && o.Type == c.Type
-	})
+	own := slices.DeleteFunc(slices.Clone(s.byOwner[c.Owner]), func(o Claim) bool { return targetOf(o) == targetOf(c) })
 	s.replace(c.Owner, append(own, c))
+	s.hold(c)
 	return Claim{}, true
 }
 
-// Release gives up what Acquire remembered of an object: it has lost the name, and has nothing published.
+// Release gives up what Acquire remembered of an object: it has lost the name, and has nothing published. What its status
+// says that it holds is not touched.
 func (s *Store) Release(uid types.UID) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	var rivals []Owner
+	for _, t := range s.held[uid] {
+		for _, c := range s.byName[t.key] {
+			if c.UID == uid && c.Type == t.typ && !c.Holds {
+				rivals = append(rivals, ownersOf(s.rivals(c))...)
+			}
+		}
+	}
 	delete(s.held, uid)
+	tell := s.freed
+	s.mu.Unlock()
+	notify(tell, rivals)
 }
 
 // Below calls yield with every claim at the name or under it, until yield returns false. The store is locked
@@ -114,7 +132,7 @@ func (s *Store) Below(plane Plane, name dnsname.Name, yield func(Claim) bool) {
 	defer s.mu.RUnlock()
 	s.below[plane].find(name).walk(func(at dnsname.Name) bool {
 		for _, c := range s.byName[key{plane, at}] {
-			if !yield(c) {
+			if !yield(s.withHold(c)) {
 				return false
 			}
 		}
@@ -126,23 +144,35 @@ func (s *Store) rivals(c Claim) []Claim {
 	var out []Claim
 	for _, other := range s.byName[key{c.Plane, c.Name}] {
 		if Conflict(c, other) != nil {
-			out = append(out, other)
+			out = append(out, s.withHold(other))
 		}
 	}
 	return out
 }
 
-func (s *Store) holds(uid types.UID) bool {
-	_, held := s.held[uid]
-	return held
+// withHold returns a claim as it stands: held if its status says so, or if it was acquired since.
+func (s *Store) withHold(c Claim) Claim {
+	c.Holds = c.Holds || slices.Contains(s.held[c.UID], targetOf(c))
+	return c
 }
 
-// replace swaps an owner's claims and returns those whose rival has gone by it.
-func (s *Store) replace(owner Owner, claims []Claim) []Owner {
-	before := s.byOwner[owner]
-	for i := range claims {
-		claims[i].Holds = claims[i].Holds || s.holds(claims[i].UID)
+func (s *Store) asHeld(claims []Claim) []Claim {
+	out := slices.Clone(claims)
+	for i, c := range out {
+		out[i] = s.withHold(c)
 	}
+	return out
+}
+
+func (s *Store) hold(c Claim) {
+	if held := s.held[c.UID]; !slices.Contains(held, targetOf(c)) {
+		s.held[c.UID] = append(held, targetOf(c))
+	}
+}
+
+// replace swaps an owner's claims and returns those who may take over a name by it.
+func (s *Store) replace(owner Owner, claims []Claim) []Owner {
+	before := s.asHeld(s.byOwner[owner])
 	s.forget(before, claims)
 	for _, c := range before {
 		s.drop(c)
@@ -155,30 +185,45 @@ func (s *Store) replace(owner Owner, claims []Claim) []Owner {
 	for _, c := range claims {
 		s.insert(c)
 	}
-	return s.freedBy(before, claims)
+	return s.freedBy(before, s.asHeld(claims))
 }
 
-// forget drops the memory of objects that claim nothing any more.
+// forget drops the memory of what is claimed no more.
 func (s *Store) forget(before, after []Claim) {
 	for _, b := range before {
-		if !slices.ContainsFunc(after, func(a Claim) bool { return a.UID == b.UID }) {
-			delete(s.held, b.UID)
+		if slices.ContainsFunc(after, func(a Claim) bool { return a.UID == b.UID && targetOf(a) == targetOf(b) }) {
+			continue
 		}
+		left := slices.DeleteFunc(s.held[b.UID], func(t target) bool { return t == targetOf(b) })
+		if len(left) == 0 {
+			delete(s.held, b.UID)
+			continue
+		}
+		s.held[b.UID] = left
 	}
 }
 
+// freedBy returns the rivals of every claim that is gone, or that ranks lower than before.
 func (s *Store) freedBy(before, after []Claim) []Owner {
 	if len(s.freed) == 0 {
 		return nil
 	}
 	var out []Owner
 	for _, b := range before {
-		if slices.Contains(after, b) {
-			continue
+		kept := slices.ContainsFunc(after, func(a Claim) bool {
+			return targetOf(a) == targetOf(b) && (a.Holds || !b.Holds) && !a.Created.After(b.Created)
+		})
+		if !kept {
+			out = append(out, ownersOf(s.rivals(b))...)
 		}
-		for _, rival := range s.rivals(b) {
-			out = append(out, rival.Owner)
-		}
+	}
+	return out
+}
+
+func ownersOf(claims []Claim) []Owner {
+	var out []Owner
+	for _, c := range claims {
+		out = append(out, c.Owner)
 	}
 	return out
 }
@@ -202,7 +247,11 @@ func (s *Store) drop(c Claim) {
 		return
 	}
 	delete(s.byName, k)
-	s.below[c.Plane].find(c.Name).remove()
+	root := s.below[c.Plane]
+	root.find(c.Name).remove()
+	if root.isEmpty() {
+		delete(s.below, c.Plane)
+	}
 }
 
 func notify(tell []func(Owner), owners []Owner) {

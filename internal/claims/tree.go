@@ -55,6 +55,9 @@ func (n *node) remove() {
 	}
 }
 
+// isEmpty says whether nothing is claimed at or below the node.
+func (n *node) isEmpty() bool { return n == nil || n.name.IsZero() && len(n.children) == 0 }
+
 // walk visits every claimed name at or below the node; it stops where visit returns false, and says so.
 func (n *node) walk(visit func(dnsname.Name) bool) bool {
 	if n == nil {

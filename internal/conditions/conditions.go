@@ -25,4 +25,6 @@ func Find(list []metav1.Condition, typ string) metav1.Condition {
 }
 
 // IsTrue says whether the condition of that type is True.
-func IsTrue(list []metav1.Condition, typ string) bool { return Find(list, typ).Status == metav1.ConditionTrue }
+func IsTrue(list []metav1.Condition, typ string) bool {
+	return Find(list, typ).Status == metav1.ConditionTrue
+}

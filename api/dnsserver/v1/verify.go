@@ -13,7 +13,7 @@ import (
 const (
 	// DefaultWindow is how far a timestamp may be from the verifier's clock, either way.
 	DefaultWindow = 5 * time.Minute
-	// DefaultMaxNonces is how many nonces a verifier keeps; about 16 MB.
+	// DefaultMaxNonces is how many nonces a verifier keeps; about 10 MB.
 	DefaultMaxNonces = 100_000
 	// MaxNonceLength is the length of the longest nonce, in characters.
 	MaxNonceLength = 128

@@ -29,14 +29,22 @@ var dnsDoor = door{
 func openDNS(ctx context.Context, p *process) (func() bool, error) {
 	store := claims.NewStore()
 	feed := claims.NewDNSFeed(store)
+	var fed atomic.Pointer[func() bool]
 	if p.roles.Controllers {
-		if err := dnscontroller.SetupWithManager(p.mgr, dnsControllerOptions(p, store, feed)); err != nil {
+		options := dnsControllerOptions(p, store, feed)
+		options.Fed = func() bool { synced := fed.Load(); return synced != nil && (*synced)() }
+		if err := dnscontroller.SetupWithManager(p.mgr, options); err != nil {
 			return nil, err
 		}
 	}
+	// The feed comes after the controllers: they add an index to the informers that it starts.
 	synced, err := cached.FeedDNS(ctx, p.mgr.GetCache(), feed)
-	if err != nil || !p.roles.Gate {
-		return synced, err
+	if err != nil {
+		return nil, err
+	}
+	fed.Store(&synced)
+	if !p.roles.Gate {
+		return synced, nil
 	}
 	return p.guardDNS(store, feed, synced)
 }
@@ -76,7 +84,7 @@ func dnsControllerOptions(p *process, store *claims.Store, feed *claims.DNSFeed)
 		OperatorNamespace:   p.cfg.OperatorNamespace,
 		SecretNamespaces:    p.cfg.SecretNamespaces,
 		Logger:              p.log,
-		Provider:            httpdns.NewFactory(httpdns.Options{AllowProxy: p.cfg.UseProxy, UserAgent: p.cfg.userAgent()}),
+		Dial:                dnscontroller.HTTP(httpdns.NewFactory(httpdns.Options{AllowProxy: p.cfg.UseProxy, UserAgent: p.cfg.userAgent()})),
 		Store:               store,
 		Feed:                feed,
 	}

@@ -71,14 +71,6 @@ func (p *pass[T]) write(ctx context.Context, err error) (reconcile.Result, error
 // errStale says that the object has changed, or is gone, since it was read: nothing of this reconciliation counts.
 var errStale = errors.New("the object has changed meanwhile")
 
-// readyStatus makes the status of a condition.
-func readyStatus(ready bool) metav1.ConditionStatus {
-	if ready {
-		return metav1.ConditionTrue
-	}
-	return metav1.ConditionFalse
-}
-
 // healthySince is since when a class is healthy, "" if it is not.
 func healthySince(class *dnsv1alpha1.DNSClass) string {
 	ready := conditions.Find(class.Status.Conditions, dnsv1alpha1.ConditionReady)

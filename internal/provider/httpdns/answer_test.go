@@ -3,6 +3,7 @@ package httpdns
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -99,14 +100,15 @@ func TestStatuses(t *testing.T) {
 	}
 	for _, tc := range tests {
 		for operation, err := range judge(t, jsonAnswer(tc.status, tc.body)) {
-			if exception, ok := tc.except[operation]; ok {
-				if !errors.Is(err, exception) || (exception == nil && err != nil) {
-					t.Errorf("%s, %d %.60s: %v, want %v", operation, tc.status, tc.body, err, exception)
+			t.Run(fmt.Sprintf("%s %d %.60q", operation, tc.status, tc.body), func(t *testing.T) {
+				exception, ok := tc.except[operation]
+				switch {
+				case !ok:
+					want(t, err, tc.want.cause, tc.status, tc.want.code)
+				case !errors.Is(err, exception) || (exception == nil && err != nil):
+					t.Errorf("got %v, want %v", err, exception)
 				}
-				continue
-			}
-			t.Logf("%s, %d %.60s", operation, tc.status, tc.body)
-			want(t, err, tc.want.cause, tc.status, tc.want.code)
+			})
 		}
 	}
 }

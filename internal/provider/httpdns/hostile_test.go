@@ -21,7 +21,7 @@ import (
 
 const (
 	// shortTimeout is the target's where a server never finishes.
-	shortTimeout = 250 * time.Millisecond
+	shortTimeout = 150 * time.Millisecond
 	// longTimeout is the target's where the answer has to be refused for what it is, before the time is over.
 	longTimeout = 20 * time.Second
 	// slack is what a busy machine may add.
@@ -158,8 +158,8 @@ func TestHostileServers(t *testing.T) {
 		"403":                      {respond(403, jsonHeader, errorBody("QUOTA_EXCEEDED")), false, causeQuota, 403, "QUOTA_EXCEEDED"},
 		"400":                      {respond(400, jsonHeader, errorBody("INVALID_VALUE")), false, causeInvalid, 400, "INVALID_VALUE"},
 		"closed at once":           {say(""), false, causeClosed, 0, ""},
-		"closed in the status":     {say("HTTP/1.1 20"), false, causeClosed, 0, ""},
-		"closed in the header":     {say(ok + "Content-Le"), false, causeClosed, 0, ""},
+		"closed in the status":     {say("HTTP/1.1 20"), false, causeNotHTTP, 0, ""},
+		"closed in the header":     {say(ok + "Content-Le"), false, causeNotHTTP, 0, ""},
 		"closed in the body":       {say(ok + "Content-Length: 100\r\n\r\n" + `{"success":true`), false, causeClosed, 200, ""},
 		"closed in a chunk":        {say(ok + "Transfer-Encoding: chunked\r\n\r\n64\r\n" + leak), false, causeClosed, 200, ""},
 		"closed before last chunk": {say(ok + "Transfer-Encoding: chunked\r\n\r\n1\r\n \r\n"), false, causeClosed, 200, ""},
@@ -199,10 +199,11 @@ func TestHostileServers(t *testing.T) {
 				start := time.Now()
 				err := call(context.Background(), client)
 				took := time.Since(start)
-				if tc.want == causeUnsuccessful && operation == "Health" {
-					tc.want = causeUnhealthy // null says neither
+				expected := tc.want
+				if expected == causeUnsuccessful && operation == "Health" {
+					expected = causeUnhealthy // null says neither
 				}
-				want(t, err, tc.want, tc.status, tc.code)
+				want(t, err, expected, tc.status, tc.code)
 				if tc.slow && (took < timeout || !errors.Is(err, context.DeadlineExceeded)) {
 					t.Errorf("ended after %v with %v, want the timeout", took, err)
 				}
@@ -300,7 +301,7 @@ func TestUnreachable(t *testing.T) {
 		"closed in the handshake":    {hangUp, Options{}, causeTLS},
 		"https to a server of http":  {strings.Replace(plain.url, "http:", "https:", 1), Options{}, causeTLS},
 		"certificate is not trusted": {secure.URL, Options{}, causeTLS},
-		"certificate of another":     {strings.Replace(secure.URL, "127.0.0.1", "dns.example.com", 1), Options{RootCAs: roots(secure), DialContext: to(secure.Listener.Addr().String())}, causeTLS},
+		"certificate of another":     {strings.Replace(secure.URL, "127.0.0.1", "dns.example.org", 1), Options{RootCAs: roots(secure), DialContext: to(secure.Listener.Addr().String())}, causeTLS},
 	}
 	for name, tc := range tests {
 		for operation, call := range operations(t) {
@@ -334,7 +335,13 @@ func TestPlainHTTPToTLS(t *testing.T) {
 	url := strings.Replace(secure.URL, "https:", "http:", 1)
 	for operation, call := range operations(t) {
 		t.Run(operation, func(t *testing.T) {
-			want(t, call(context.Background(), signedClient(t, url, longTimeout, Options{})), causeInvalid, http.StatusBadRequest, "")
+			err := call(context.Background(), signedClient(t, url, longTimeout, Options{}))
+			checkClosed(t, err)
+			var failed *Error
+			// Go's server answers 400 and closes; when it closes while it has not read all, its system may take the answer back.
+			if !errors.As(err, &failed) || (failed.Kind != Invalid && failed.message != causeClosed.message) {
+				t.Errorf("got %v", err)
+			}
 		})
 	}
 }
@@ -359,20 +366,26 @@ func TestCancelled(t *testing.T) {
 
 // TestSlowServerDelaysNoOther talks to a good server while many requests to another one hang.
 func TestSlowServerDelaysNoOther(t *testing.T) {
+	const requests = 30
 	factory := NewFactory(Options{})
-	slow := serve(t, func(conn net.Conn, _ *http.Request) { untilGone(conn) })
+	arrived := make(chan struct{}, requests)
+	slow := serve(t, func(conn net.Conn, _ *http.Request) {
+		arrived <- struct{}{}
+		untilGone(conn)
+	})
 	good := serve(t, respond(200, jsonHeader, `{"status":"healthy"}`))
 	ctx, cancel := context.WithCancel(context.Background())
 	hanging := factory.Client(Target{Server: mustURL(t, slow.url), Timeout: time.Hour})
 	var wg sync.WaitGroup
-	for range 30 {
-		wg.Go(func() { want(t, hanging.Health(ctx), causeCancelled, 0, "") })
+	for range requests {
+		wg.Go(func() {
+			if err := hanging.Health(ctx); !errors.Is(err, context.Canceled) {
+				t.Errorf("a hanging request ended with %v", err)
+			}
+		})
 	}
-	for deadline := time.Now().Add(longTimeout); slow.count() < 30; {
-		if time.Now().After(deadline) {
-			t.Error("the slow server did not get its requests")
-			break
-		}
+	for range requests {
+		<-arrived
 	}
 	client := factory.Client(Target{Server: mustURL(t, good.url), Timeout: slack})
 	for range 10 {
@@ -384,17 +397,20 @@ func TestSlowServerDelaysNoOther(t *testing.T) {
 	wg.Wait()
 }
 
-// TestTimeoutIsForTheWholeExchange gives header and body nearly the timeout each.
+// TestTimeoutIsForTheWholeExchange gives header and body less than the timeout each, and both together more.
 func TestTimeoutIsForTheWholeExchange(t *testing.T) {
-	part := shortTimeout * 2 / 3
+	const timeout, part = 300 * time.Millisecond, 200 * time.Millisecond
 	server := serve(t, func(conn net.Conn, _ *http.Request) {
 		<-time.After(part)
 		write(conn, "HTTP/1.1 200 OK\r\n"+jsonHeader+"\r\n")
 		<-time.After(part)
 		write(conn, wwwAnswer)
 	})
-	err := signedClient(t, server.url, shortTimeout, Options{}).Delete(context.Background(), wwwID(t))
-	want(t, err, causeTimeout, http.StatusOK, "")
+	err := signedClient(t, server.url, timeout, Options{}).Delete(context.Background(), wwwID(t))
+	checkClosed(t, err)
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want the timeout", err)
+	}
 }
 
 func tlsServer(t *testing.T, handler http.Handler) *httptest.Server {

@@ -65,15 +65,16 @@ func withDialContext(ctx context.Context) context.Context {
 	return context.WithValue(ctx, dialKey{}, ctx)
 }
 
-func (d dialer) raw(ctx context.Context, network, address string) (net.Conn, error) {
+// exchangeContext returns the context of the exchange that a dial is for.
+func exchangeContext(ctx context.Context) context.Context {
 	if own, ok := ctx.Value(dialKey{}).(context.Context); ok {
-		ctx = own
+		return own
 	}
-	return d.connect(ctx, network, address)
+	return ctx
 }
 
 func (d dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	conn, err := d.raw(ctx, network, address)
+	conn, err := d.connect(exchangeContext(ctx), network, address)
 	if err != nil {
 		return nil, err
 	}
@@ -84,18 +85,18 @@ func (d dialer) dial(ctx context.Context, network, address string) (net.Conn, er
 var errTLS = errors.New("TLS")
 
 func (d dialer) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
-	conn, err := d.raw(ctx, network, address)
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	ctx = exchangeContext(ctx)
+	conn, err := d.connect(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
 	config := d.tls.Clone()
-	if config.ServerName, _, err = net.SplitHostPort(address); err != nil {
-		config.ServerName = address
-	}
+	config.ServerName = host
 	secure := tls.Client(conn, config)
-	if own, ok := ctx.Value(dialKey{}).(context.Context); ok {
-		ctx = own
-	}
 	if err := secure.HandshakeContext(ctx); err != nil {
 		_ = conn.Close()
 		return nil, fmt.Errorf("%w: %w", errTLS, err)

@@ -120,8 +120,9 @@ var _ = Describe("The gate for DNSRecord", func() {
 			"spec.dnsClassRef": func(r *dnsv1alpha1.DNSRecord) { r.Spec.DNSClassRef.Name = "another" },
 		} {
 			other := fetch(ctx, rec)
+			before := other.DeepCopy()
 			change(other)
-			expectRefused(admin.Update(ctx, other), field, "identity-immutable")
+			expectRefused(admin.Patch(ctx, other, client.MergeFrom(before)), field, "identity-immutable")
 		}
 	})
 

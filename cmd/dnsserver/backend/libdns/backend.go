@@ -35,7 +35,7 @@ func (b *Backend) Upsert(ctx context.Context, set *record.RRset) error {
 	switch {
 	case !served:
 		return backend.ErrNotServed
-	case apexNS(backend.IDOf(set), zone):
+	case apexNS(backend.IDOf(set), zone), set.Type == record.CNAME && set.Owner == zone:
 		return backend.ErrConflict
 	}
 	_, err := b.client.SetRecords(ctx, zone.FQDN(), toRecords(set, zone))

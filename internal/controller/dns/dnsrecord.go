@@ -1,0 +1,286 @@
+package dns
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
+	"github.com/namegate/namegate/internal/claims"
+	"github.com/namegate/namegate/internal/endpoint"
+	"github.com/namegate/namegate/internal/provider/httpdns"
+	"github.com/namegate/namegate/internal/record"
+)
+
+// +kubebuilder:rbac:groups=dns.homelab.mortenolsen.pro,resources=dnsrecords,verbs=get;list;watch;update;patch
+// +kubebuilder:rbac:groups=dns.homelab.mortenolsen.pro,resources=dnsrecords/status,verbs=update;patch
+// +kubebuilder:rbac:groups=dns.homelab.mortenolsen.pro,resources=dnsrecords/finalizers,verbs=update
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+// Records publishes DNSRecords.
+//
+// The process may end between any two effects. What is on a server is always known from status.applied, which is written before the
+// first request, and every request may be made twice:
+//
+//	the last effect was             what the next process finds     what it does
+//	-                               nothing                         starts; a deletion just lets go
+//	the finalizer                   no status.applied               starts; a deletion just lets go
+//	status.applied without a hash   Ready=Unknown, Publishing       publishes; a deletion deletes
+//	the request                     the same                        the same, once more
+//	the request of a change         the old hash                    publishes once more
+//	status.applied with the hash    Ready=True                      asks the server whether it still has it
+//	the request to delete           no state Deleted                deletes once more: not found is success
+//	state Deleted                   state Deleted                   takes the finalizer off
+type Records struct {
+	client  client.Client
+	live    client.Reader
+	events  events.EventRecorder
+	log     *slog.Logger
+	targets *targets
+	dial    Dial
+	lanes   *Lanes
+	store   *claims.Store
+	feed    *claims.DNSFeed
+	retries schedule
+	// resync is the time between two looks at a server that has a record as written.
+	resync time.Duration
+	notes  notes[note]
+}
+
+// recordPass is one reconciliation of one record: what a phase found, for those after it.
+type recordPass struct {
+	pass[*dnsv1alpha1.DNSRecord]
+	note   note
+	class  *dnsv1alpha1.DNSClass
+	server endpoint.URL
+	set    *record.RRset
+	// want is the hash of what the server should have.
+	want string
+	// id names the record on the server that it is deleted from.
+	id     httpdns.ID
+	target httpdns.Target
+}
+
+// Reconcile implements reconcile.ObjectReconciler.
+func (r *Records) Reconcile(ctx context.Context, rec *dnsv1alpha1.DNSRecord) (reconcile.Result, error) {
+	p := &recordPass{pass: newPass(r.client, rec), note: r.notes.of(rec.UID)}
+	if rec.DeletionTimestamp.IsZero() {
+		return r.end(ctx, p, r.publish(ctx, p))
+	}
+	return r.end(ctx, p, r.delete(ctx, p))
+}
+
+func (r *Records) publish(ctx context.Context, p *recordPass) error {
+	return run(ctx, p,
+		r.parse,
+		r.findClass,
+		r.fillTTL,
+		r.acquireName,
+		r.restIfConverged,
+		r.findCredentials,
+		r.awaitRetry,
+		r.ensureFinalizer,
+		r.writeIntent,
+		r.sync,
+	)
+}
+
+// end writes the status, and remembers the rest once that is written.
+func (r *Records) end(ctx context.Context, p *recordPass, err error) (reconcile.Result, error) {
+	result, err := p.write(ctx, err)
+	switch {
+	case errors.Is(err, errStale):
+		return result, nil
+	case err != nil:
+		return result, err
+	case p.over:
+		r.Gone(p.obj)
+		return result, nil
+	}
+	r.notes.keep(p.obj.UID, p.note)
+	if p.used != nil {
+		r.lanes.Forget(*p.used)
+	}
+	return result, nil
+}
+
+// Gone forgets a record that does not exist any more.
+func (r *Records) Gone(rec client.Object) {
+	r.notes.drop(rec.GetUID())
+	r.lanes.Drop(rec.GetUID())
+}
+
+// parse reads the record. One that makes no sense has bypassed the gate.
+func (r *Records) parse(_ context.Context, p *recordPass) (bool, error) {
+	set, problems := record.Parse(specOf(&p.obj.Spec, 0))
+	if set == nil {
+		p.invalid(problems.Denied().Error())
+		return true, nil
+	}
+	p.set = set
+	p.obj.Status.FQDN = set.Owner.String()
+	return false, nil
+}
+
+// findClass finds the class and its server. A class that is being deleted still serves the records that it has.
+func (r *Records) findClass(ctx context.Context, p *recordPass) (bool, error) {
+	class := &dnsv1alpha1.DNSClass{}
+	err := r.client.Get(ctx, client.ObjectKey{Name: p.obj.Spec.DNSClassRef.Name}, class)
+	if apierrors.IsNotFound(err) {
+		p.blocked(dnsv1alpha1.ReasonDNSClassNotFound, "the DNSClass that dnsClassRef names does not exist")
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if p.server, err = endpoint.Parse(class.Spec.Server); err != nil {
+		p.invalid(unusable(class, "", "its server is no URL of a DNS server").message)
+		return true, nil
+	}
+	p.class = class
+	return false, nil
+}
+
+// fillTTL takes the TTL of the class where the record has none, and by that knows what the server should have.
+func (r *Records) fillTTL(_ context.Context, p *recordPass) (bool, error) {
+	ttl := int32(dnsv1alpha1.DefaultTTL)
+	if p.class.Spec.DefaultTTL != nil {
+		ttl = *p.class.Spec.DefaultTTL
+	}
+	set, problems := record.Parse(specOf(&p.obj.Spec, int64(ttl)))
+	if set == nil {
+		p.invalid(problems.Denied().Error())
+		return true, nil
+	}
+	p.set, p.want = set, contentHash(p.server, set)
+	return false, nil
+}
+
+// restIfConverged ends the reconciliation of a record that the server has, until it is time to ask the server again.
+func (r *Records) restIfConverged(_ context.Context, p *recordPass) (bool, error) {
+	if !p.converged() || !p.observed() || !p.now.Before(p.note.checkAt) {
+		return false, nil
+	}
+	p.after(p.note.checkAt.Sub(p.now))
+	return true, nil
+}
+
+func (r *Records) findCredentials(ctx context.Context, p *recordPass) (bool, error) {
+	target, bad, err := r.targets.of(ctx, p.class, p.server)
+	switch {
+	case err != nil:
+		return false, err
+	case bad != nil && bad.reason == dnsv1alpha1.ReasonInvalidConfiguration:
+		p.invalid(bad.message)
+		return true, nil
+	case bad != nil:
+		p.blocked(bad.reason, bad.message)
+		p.after(r.retries.idle)
+		return true, nil
+	}
+	p.target = target
+	return false, nil
+}
+
+// awaitRetry ends the reconciliation while the time of the next attempt has not come.
+func (r *Records) awaitRetry(_ context.Context, p *recordPass) (bool, error) {
+	subject := digest("publish", p.obj.Generation, targetDigest(p.target))
+	wait := p.note.due(subject, healthySince(p.class), p.now)
+	if wait > 0 {
+		p.after(wait)
+	}
+	return wait > 0, nil
+}
+
+func (r *Records) ensureFinalizer(ctx context.Context, p *recordPass) (bool, error) {
+	if controllerutil.ContainsFinalizer(p.obj, dnsv1alpha1.DNSRecordFinalizer) {
+		return false, nil
+	}
+	return false, p.status.Metadata(ctx, p.obj, func(rec *dnsv1alpha1.DNSRecord) {
+		controllerutil.AddFinalizer(rec, dnsv1alpha1.DNSRecordFinalizer)
+	})
+}
+
+// writeIntent writes down what is about to be sent where, before anything is sent. What the record had on another server stays there:
+// that may be the same server under another URL.
+func (r *Records) writeIntent(ctx context.Context, p *recordPass) (bool, error) {
+	intent := dnsv1alpha1.AppliedRecord{Server: p.server.String(), Type: dnsv1alpha1.RecordType(p.set.Type),
+		Domain: p.set.Domain.String(), Subdomain: p.set.Subdomain}
+	if applied := p.obj.Status.Applied; applied != nil {
+		if at := *applied; at == withHash(intent, at.Hash) {
+			return false, nil
+		}
+		r.leftBehind(p.obj, "Move", "the DNSClass has another server now")
+	}
+	p.obj.Status.Applied = &intent
+	p.obj.Status.State, p.obj.Status.Error = dnsv1alpha1.RecordStatePending, nil
+	p.ready(metav1.ConditionUnknown, dnsv1alpha1.ReasonPublishing, "the record is on its way to the server")
+	return false, p.status.Status(ctx, p.obj)
+}
+
+func withHash(a dnsv1alpha1.AppliedRecord, hash string) dnsv1alpha1.AppliedRecord {
+	a.Hash = hash
+	return a
+}
+
+// sync has the record written to the server; where the server should have it already, read first.
+func (r *Records) sync(_ context.Context, p *recordPass) (bool, error) {
+	server, set := r.dial(p.target), p.set
+	ticket, call := r.ticket(p, "upsert"), func(ctx context.Context) Outcome { return upsert(ctx, server, set) }
+	if p.converged() {
+		// The generation was never seen: something else may have been sent since, so the server's word is needed.
+		insist := !p.observed()
+		ticket, call = r.ticket(p, "check"), func(ctx context.Context) Outcome { return repair(ctx, server, set, insist) }
+	}
+	outcome, ended := r.lanes.Do(ticket, call)
+	if !ended {
+		return true, nil
+	}
+	p.used = &ticket
+	switch {
+	case !outcome.Wrote:
+		r.checked(p, outcome)
+	case outcome.Err != nil:
+		r.failed(p, outcome)
+	default:
+		r.written(p, outcome)
+	}
+	return true, nil
+}
+
+// ticket for a call to the server of the target.
+func (r *Records) ticket(p *recordPass, operation string) Ticket {
+	return Ticket{Server: p.target.Server.String(), Object: client.ObjectKeyFromObject(p.obj), UID: p.obj.UID,
+		Fingerprint: digest(operation, p.want, p.obj.Generation, targetDigest(p.target))}
+}
+
+// specOf makes a record.Spec of a DNSRecord; ttl is for one that has none.
+func specOf(spec *dnsv1alpha1.DNSRecordSpec, ttl int64) record.Spec {
+	out := record.Spec{Type: string(spec.Type), Domain: spec.Domain, Subdomain: spec.Subdomain, Values: spec.Values, TTL: ttl}
+	if out.Subdomain == "" {
+		out.Subdomain = dnsv1alpha1.DefaultSubdomain
+	}
+	if spec.TTL != nil {
+		out.TTL = int64(*spec.TTL)
+	}
+	if m := spec.Metadata; m != nil {
+		out.Priority, out.Weight, out.Port = wide(m.Priority), wide(m.Weight), wide(m.Port)
+	}
+	return out
+}
+
+func wide(n *int32) *int64 {
+	if n == nil {
+		return nil
+	}
+	w := int64(*n)
+	return &w
+}
