@@ -98,7 +98,7 @@ func (c *config) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.dnsListen, "dns-listen", "127.0.0.1:1054", "memory: `host:port` for DNS over UDP and TCP; empty for none, port 0 takes a free one")
 	f.StringVar(&c.data, "data", "", "memory: JSON `file` that keeps the records over a restart; without it they are lost")
 	f.IntVar(&c.maxRecords, "max-records", 100_000, "memory: `number` of records that there may be; 0 for any number")
-	f.Float64Var(&c.rate, "rate-limit", 1000, "requests each second, on average, that are served; 0 for any `number`")
+	f.Float64Var(&c.rate, "rate-limit", 300, "requests each second, on average, that are served; 0 for any `number`")
 	f.IntVar(&c.burst, "rate-burst", 1000, "`number` of requests that are served at once within --rate-limit")
 	f.DurationVar(&c.readTimeout, "read-timeout", 10*time.Second, "`time` that a client has to send a request")
 	f.DurationVar(&c.writeTimeout, "write-timeout", 30*time.Second, "`time` from the end of a request's header to the end of its answer")

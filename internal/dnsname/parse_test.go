@@ -179,7 +179,7 @@ func checkError(t *testing.T, err error, want dnsname.Reason) {
 // checkDetail refuses a detail that is long, or that carries what the input could do harm with.
 func checkDetail(t *testing.T, detail string) {
 	t.Helper()
-	if len(detail) == 0 || len(detail) > 350 {
+	if detail == "" || len(detail) > 350 {
 		t.Errorf("detail has %d characters: %.400q", len(detail), detail)
 	}
 	if strings.ContainsFunc(detail, func(r rune) bool { return r < ' ' || r > '~' }) {

@@ -157,7 +157,7 @@ func TestProblemsError(t *testing.T) {
 // What a hostile megabyte costs is bounded: short messages, and no more problems than a message has room for records.
 func TestHugeSpec(t *testing.T) {
 	const size = 1 << 20
-	for _, unit := range []string{"a", "a.", ".", "1.", "::", "ü", "\xff", "\n", "xn--a.", `\`, `"`} {
+	for _, unit := range []string{"a", "a.", ".", "1.", "::", "ü", "\xff", "\n", "xn--a.", `\`, `"`, "_a._b.example.com"} {
 		text := strings.Repeat(unit, size/len(unit))
 		for _, kind := range append(record.Types(), record.Type(text)) {
 			s := record.Spec{Type: string(kind), Domain: text, Subdomain: text, Values: list(text, text)}
@@ -226,8 +226,8 @@ func TestTextArrivesAsWritten(t *testing.T) {
 			if got := text(t, rdata); got != want {
 				t.Errorf("arrives as %q", got)
 			}
-			if strings := len(rr.(*dns.TXT).Txt); strings != (len(want)+254)/255 {
-				t.Errorf("%d bytes went into %d strings", len(want), strings)
+			if parts := len(rr.(*dns.TXT).Txt); parts != (len(want)+254)/255 {
+				t.Errorf("%d bytes went into %d strings", len(want), parts)
 			}
 		})
 	}

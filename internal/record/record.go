@@ -118,7 +118,7 @@ type Problem struct {
 }
 
 // Problems of one Spec.
-type Problems []Problem
+type Problems []Problem //nolint:errname // A list of findings first; it is an error where one sentence is asked for.
 
 // Denied returns the problems whose rule refuses the record by default; what is left are warnings.
 func (ps Problems) Denied() Problems {

@@ -136,9 +136,10 @@ func clip(value any) any {
 func Clip(s string) string {
 	shown := 0
 	for at := range s {
-		if shown++; shown > maxShown {
+		if shown == maxShown {
 			return fmt.Sprintf("%s… (%d characters)", s[:at], utf8.RuneCountInString(s))
 		}
+		shown++
 	}
 	return s
 }

@@ -85,7 +85,7 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 }
 
 func startOnce(ctx context.Context, root, assets string, opts Options) (_ *Cluster, err error) {
-	removeStaleData()
+	removeStaleData(os.TempDir())
 	c := &Cluster{root: root, assets: assets, logDir: opts.LogDir, log: opts.Log}
 	if c.dir, err = os.MkdirTemp("", dataPrefix+strconv.Itoa(os.Getpid())+"-"); err != nil {
 		return nil, err
@@ -120,10 +120,10 @@ func startOnce(ctx context.Context, root, assets string, opts Options) (_ *Clust
 // dataPrefix, then the process id of its owner, begins the name of a data directory.
 const dataPrefix = "namegate-cluster-"
 
-// removeStaleData removes the data of programs that died without removing theirs. It is a courtesy to the disk, so
-// its errors are nobody's business.
-func removeStaleData() {
-	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), dataPrefix+"*-*"))
+// removeStaleData removes from tmp the data of programs that died without removing theirs. It is a courtesy to the disk,
+// so its errors are nobody's business.
+func removeStaleData(tmp string) {
+	dirs, _ := filepath.Glob(filepath.Join(tmp, dataPrefix+"*-*"))
 	for _, dir := range dirs {
 		pid, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), dataPrefix), "-")
 		if n, err := strconv.Atoi(pid); err == nil && !processExists(n) {

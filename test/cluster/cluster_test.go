@@ -145,7 +145,8 @@ func TestParentKilled(t *testing.T) {
 		t.Skip("this system has no parent-death signal")
 	}
 	holder := exec.Command(os.Args[0])
-	holder.Env = append(os.Environ(), holderEnv+"=1")
+	tmp := t.TempDir() // its own, because every start of a cluster cleans up in the common one
+	holder.Env = append(os.Environ(), holderEnv+"=1", "TMPDIR="+tmp)
 	holder.Stderr = os.Stderr
 	stdout, err := holder.StdoutPipe()
 	if err != nil {
@@ -175,11 +176,11 @@ func TestParentKilled(t *testing.T) {
 	_ = holder.Wait()
 	awaitGone(t, pids)
 
-	data, err := filepath.Glob(filepath.Join(os.TempDir(), fmt.Sprintf("%s%d-*", dataPrefix, holder.Process.Pid)))
+	data, err := filepath.Glob(filepath.Join(tmp, fmt.Sprintf("%s%d-*", dataPrefix, holder.Process.Pid)))
 	if err != nil || len(data) != 1 {
 		t.Fatalf("want the data that the holder left behind, got %v (%v)", data, err)
 	}
-	removeStaleData()
+	removeStaleData(tmp)
 	if _, err := os.Stat(data[0]); !os.IsNotExist(err) {
 		t.Errorf("the data of a dead program was not removed: %v", err)
 	}

@@ -1,0 +1,127 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/e2e-framework/pkg/envconf"
+	"sigs.k8s.io/e2e-framework/pkg/features"
+
+	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
+	"github.com/namegate/namegate/test/cluster"
+	"github.com/namegate/namegate/test/cluster/stack"
+)
+
+// operatorUser is who Namegate is to the API server.
+const operatorUser = "system:serviceaccount:" + stack.Namespace + ":" + cluster.OperatorServiceAccount
+
+// TestIdle counts, in the API server's audit log, what a converged Namegate writes while it checks health and looks for drift.
+func TestIdle(t *testing.T) {
+	const many, checks = 20, 8
+	var p *place
+	testenv.Test(t, features.New("a converged Namegate").
+		Setup(func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
+			p = newPlace(ctx, t, "idle")
+			var records []*dnsv1alpha1.DNSRecord
+			for i := range many {
+				records = append(records, p.record(fmt.Sprintf("w%d", i)).Obj())
+				create(ctx, t, records[i])
+			}
+			for _, record := range records {
+				awaitReady(ctx, t, record)
+			}
+			return ctx
+		}).
+		Assess("writes nothing but the health of its classes", func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
+			// From one health check to another: what the last record still had to say is said by then.
+			awaitHealthChecks(ctx, t, auditSize(t), 2)
+			from := auditSize(t)
+			writes := awaitHealthChecks(ctx, t, from, checks)
+			for _, write := range writes {
+				if !write.isHealthCheck() {
+					t.Errorf("a write of an idle Namegate: %s", write)
+				}
+			}
+			return ctx
+		}).Feature())
+}
+
+// write is one event of the audit log.
+type write struct {
+	Verb string
+	User struct{ Username string }
+	// ObjectRef is what was written.
+	ObjectRef struct{ Resource, Subresource, Namespace, Name string }
+}
+
+func (w write) String() string {
+	return fmt.Sprintf("%s %s/%s %s/%s", w.Verb, w.ObjectRef.Resource, w.ObjectRef.Subresource, w.ObjectRef.Namespace, w.ObjectRef.Name)
+}
+
+// isHealthCheck says whether this is the one write that a health check may cost.
+func (w write) isHealthCheck() bool {
+	return w.Verb == "patch" && w.ObjectRef.Resource == "dnsclasses" && w.ObjectRef.Subresource == "status"
+}
+
+func auditSize(t *testing.T) int64 {
+	t.Helper()
+	info, err := os.Stat(plane.AuditLog())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Size()
+}
+
+// awaitHealthChecks polls the audit log, from an offset on, until it holds so many health checks, and returns all that
+// Namegate wrote until then except for Leases.
+func awaitHealthChecks(ctx context.Context, t *testing.T, from int64, checks int) []write {
+	t.Helper()
+	var writes []write
+	err := cluster.Poll(within(ctx, t, settle), 100*time.Millisecond, func(context.Context) error {
+		var err error
+		if writes, err = operatorWrites(from); err != nil {
+			return err
+		}
+		seen := 0
+		for _, write := range writes {
+			if write.isHealthCheck() {
+				seen++
+			}
+		}
+		if seen < checks {
+			return fmt.Errorf("the audit log tells of %d health checks, want %d", seen, checks)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return writes
+}
+
+func operatorWrites(from int64) ([]write, error) {
+	content, err := os.ReadFile(plane.AuditLog())
+	if err != nil {
+		return nil, err
+	}
+	content = content[from:]
+	var writes []write
+	lines := bufio.NewScanner(bytes.NewReader(content[:bytes.LastIndexByte(content, '\n')+1]))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var w write
+		if err := json.Unmarshal(lines.Bytes(), &w); err != nil {
+			return nil, cluster.Permanent(err)
+		}
+		if w.User.Username == operatorUser && w.ObjectRef.Resource != "leases" {
+			writes = append(writes, w)
+		}
+	}
+	return writes, lines.Err()
+}
