@@ -192,12 +192,7 @@ func (r *Records) findCredentials(ctx context.Context, p *recordPass) (bool, err
 
 // awaitRetry ends the reconciliation while the time of the next attempt has not come.
 func (r *Records) awaitRetry(_ context.Context, p *recordPass) (bool, error) {
-	subject := digest("publish", p.obj.Generation, targetDigest(p.target))
-	wait := p.note.due(subject, healthySince(p.class), p.now)
-	if wait > 0 {
-		p.after(wait)
-	}
-	return wait > 0, nil
+	return p.await(digest("publish", p.obj.Generation, targetDigest(p.target))), nil
 }
 
 func (r *Records) ensureFinalizer(ctx context.Context, p *recordPass) (bool, error) {

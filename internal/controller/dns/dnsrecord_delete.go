@@ -118,11 +118,7 @@ func (r *Records) findCredentialsToDelete(ctx context.Context, p *recordPass) (b
 }
 
 func (r *Records) awaitRetryToDelete(_ context.Context, p *recordPass) (bool, error) {
-	wait := p.note.due(digest("delete", targetDigest(p.target)), healthySince(p.class), p.now)
-	if wait > 0 {
-		p.after(wait)
-	}
-	return wait > 0, nil
+	return p.await(digest("delete", targetDigest(p.target))), nil
 }
 
 // deleteFromServer has the record deleted. State Deleted is written before the finalizer goes, for those who watch.
@@ -136,8 +132,8 @@ func (r *Records) deleteFromServer(ctx context.Context, p *recordPass) (bool, er
 	}
 	p.used = &ticket
 	if outcome.Err != nil {
-		f := r.fail(p, outcome)
-		r.await(p, outcome.Ended, r.retries.deleteAgain(p.note.failures, f.retryAfter))
+		r.fail(p, outcome)
+		p.retry(outcome.Ended.Add(r.retries.deleteAgain(p.note.failures)))
 		return true, nil
 	}
 	p.obj.Status.State, p.obj.Status.Error = dnsv1alpha1.RecordStateDeleted, nil

@@ -100,13 +100,14 @@ func spread(uid types.UID, interval time.Duration) time.Duration {
 // failed: a call to publish failed, and the next attempt follows by itself.
 func (r *Records) failed(p *recordPass, outcome Outcome) {
 	f := r.fail(p, outcome)
-	r.await(p, outcome.Ended, r.retries.publishAgain(p.note.failures, f.refused, f.retryAfter))
+	p.retry(outcome.Ended.Add(r.retries.publishAgain(p.note.failures, f.refused)))
 }
 
 // fail counts a failure and puts it into the status.
 func (r *Records) fail(p *recordPass, outcome Outcome) failure {
 	f := failureOf(outcome.Err)
 	p.note.failures++
+	p.note.quietServer, p.note.quietUntil = p.target.Server.String(), outcome.Ended.Add(r.retries.quiet(f.retryAfter))
 	p.obj.Status.State = dnsv1alpha1.RecordStatePending
 	if f.refused || r.retries.usedUp(p.note.failures) {
 		p.obj.Status.State = dnsv1alpha1.RecordStateError
@@ -125,10 +126,20 @@ func (p *recordPass) setError(f failure, at time.Time) {
 	p.obj.Status.Error = &dnsv1alpha1.RecordError{Code: string(f.code), Message: f.message, Timestamp: &metav1.Time{Time: at}}
 }
 
-// await has the next attempt made that long after the last one.
-func (r *Records) await(p *recordPass, last time.Time, wait time.Duration) {
-	p.note.notBefore = last.Add(wait)
-	p.after(p.note.notBefore.Sub(p.now))
+// await says whether the next attempt at the subject has to wait, and has the record looked at again then.
+func (p *recordPass) await(subject string) bool {
+	p.note.about(subject, healthySince(p.class))
+	wait := p.note.wait(p.target.Server.String(), p.now)
+	if wait > 0 {
+		p.after(wait)
+	}
+	return wait > 0
+}
+
+// retry has the next attempt made at that time, or later if the server wants to be left alone.
+func (p *recordPass) retry(at time.Time) {
+	p.note.notBefore = at
+	p.after(p.note.wait(p.target.Server.String(), p.now))
 }
 
 // leftBehind tells people what is left on a server that this object no longer looks after.

@@ -33,19 +33,20 @@ func (s schedule) delay(retry int) time.Duration {
 func (s schedule) usedUp(failures int) bool { return failures > s.attempts }
 
 // publishAgain is the time until the next attempt to publish after so many failures in a row (1 or more). A refused record is not
-// tried sooner than an idle one. What the server asked for is honoured, as far as the idle delay.
-func (s schedule) publishAgain(failures int, refused bool, asked time.Duration) time.Duration {
+// tried sooner than one whose retries are used up.
+func (s schedule) publishAgain(failures int, refused bool) time.Duration {
 	if refused || s.usedUp(failures) {
 		return s.idle
 	}
-	return max(s.delay(failures-1), min(asked, s.idle))
+	return s.delay(failures - 1)
 }
 
 // deleteAgain is the time until the next attempt to delete: the exponential part, and then its most for ever, so that a deletion ends
 // soon after the server is back.
-func (s schedule) deleteAgain(failures int, asked time.Duration) time.Duration {
-	return max(s.delay(failures-1), min(asked, s.idle))
-}
+func (s schedule) deleteAgain(failures int) time.Duration { return s.delay(failures - 1) }
+
+// quiet is how long a server that asked for it is left alone: not longer than the idle delay.
+func (s schedule) quiet(asked time.Duration) time.Duration { return min(asked, s.idle) }
 
 // note is what is remembered of a record besides its status. Nothing is lost with it but the count of failures.
 type note struct {
@@ -57,18 +58,28 @@ type note struct {
 	healthySince string
 	// notBefore is when the next attempt is due.
 	notBefore time.Time
+	// quietUntil is how long a server wants to be left alone, whatever else changes.
+	quietUntil  time.Time
+	quietServer string
 	// checkAt is when the server is asked next whether it still has the record; zero for at once.
 	checkAt time.Time
 }
 
-// due is the time until the next attempt. Where the subject is another, or the class has turned healthy since the last failure, that
-// is now, and failures are counted from none.
-func (n *note) due(subject, healthySince string, now time.Time) (wait time.Duration) {
+// about counts failures from none where they were about another subject, or the class has turned healthy since.
+func (n *note) about(subject, healthySince string) {
 	if n.subject != subject || (healthySince != "" && healthySince != n.healthySince) {
 		n.failures, n.notBefore = 0, time.Time{}
 	}
 	n.subject, n.healthySince = subject, healthySince
-	return max(0, n.notBefore.Sub(now))
+}
+
+// wait is the time until the next attempt with this server; 0 for now.
+func (n *note) wait(server string, now time.Time) time.Duration {
+	wait := max(0, n.notBefore.Sub(now))
+	if n.quietServer == server {
+		wait = max(wait, n.quietUntil.Sub(now))
+	}
+	return wait
 }
 
 // notes holds what is remembered of each object, by UID. It is safe for concurrent use.

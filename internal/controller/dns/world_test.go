@@ -81,8 +81,10 @@ type process struct {
 	classes *Classes
 	queues  []workqueue.TypedRateLimitingInterface[reconcile.Request]
 	writes  atomic.Int64
-	passes  atomic.Int64
-	running sync.WaitGroup
+	// passes counts the reconciliations of records, which recordBell belongs to.
+	passes     atomic.Int64
+	recordBell *alarm
+	running    sync.WaitGroup
 }
 
 // inWorld runs a test in virtual time, with one process up.
@@ -118,6 +120,7 @@ func (w *world) boot() {
 	shared := &targets{live: p.client, operatorNamespace: settings.OperatorNamespace, namespaces: settings.SecretNamespaces}
 	find := &mapping{cache: p.client, targets: shared}
 	classBell, recordBell := &alarm{}, &alarm{}
+	p.recordBell = recordBell
 	p.store.OnFreed(recordBell.ringOwner)
 	log := slog.New(slog.NewJSONHandler(lockedWriter{&w.mu, &w.logs}, nil))
 	p.classes = &Classes{client: p.client, live: p.client, events: recorder{w}, log: log, targets: shared, dial: p.dial,
@@ -170,9 +173,15 @@ type subscription struct {
 // feeds makes a subscription of two functions.
 func (p *process) feeds(changed, gone func(client.Object)) subscription {
 	return subscription{predicate: predicate.Funcs{}, handler: handler.Funcs{
-		CreateFunc: func(_ context.Context, e event.CreateEvent, _ workqueue.TypedRateLimitingInterface[reconcile.Request]) { changed(e.Object) },
-		UpdateFunc: func(_ context.Context, e event.UpdateEvent, _ workqueue.TypedRateLimitingInterface[reconcile.Request]) { changed(e.ObjectNew) },
-		DeleteFunc: func(_ context.Context, e event.DeleteEvent, _ workqueue.TypedRateLimitingInterface[reconcile.Request]) { gone(e.Object) },
+		CreateFunc: func(_ context.Context, e event.CreateEvent, _ workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			changed(e.Object)
+		},
+		UpdateFunc: func(_ context.Context, e event.UpdateEvent, _ workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			changed(e.ObjectNew)
+		},
+		DeleteFunc: func(_ context.Context, e event.DeleteEvent, _ workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			gone(e.Object)
+		},
 	}}
 }
 
@@ -183,7 +192,9 @@ func (p *process) controller(door sideDoor, r reconcile.Reconciler) workqueue.Ty
 	must(p.w.t, door.Start(p.ctx, q))
 	p.running.Go(func() {
 		for req, shut := q.Get(); !shut; req, shut = q.Get() {
-			p.passes.Add(1)
+			if door.bell == p.recordBell {
+				p.passes.Add(1)
+			}
 			result, err := r.Reconcile(p.ctx, req)
 			q.Done(req)
 			switch {
