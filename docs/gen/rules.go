@@ -95,7 +95,9 @@ accepted, and ends with the ID of its rule:
 
 ` + "```" + `
 spec.subdomain: Invalid value: "@": use A or AAAA records for the domain itself, or give the CNAME a subdomain such as www (rule cname-at-apex)
-` + "```"
+` + "```" + `
+
+` + "`kubectl namegate rules ID`" + ` shows one of these rules in a terminal.`
 
 const severitiesIntro = `## Severities
 
@@ -112,7 +114,7 @@ const layersIntro = `## Layers
 
 | layer | decided by | severity |
 |---|---|---|
-| schema | the API server, by the CRD, also while no webhook runs | fixed |
+| schema | the API server, by the CRD, also while no webhook runs; before it, the linter, which holds manifests to their form too | fixed |
 | object | the webhook, from the object alone | can be set |
 | reference | the webhook, from other objects too; what cannot be known never denies | can be set |`
 

@@ -5,6 +5,7 @@
 package lint
 
 import (
+	"errors"
 	"io"
 
 	"github.com/namegate/namegate/internal/rules"
@@ -60,8 +61,11 @@ type Finding struct {
 	Message string `json:"message"`
 }
 
-// Run judges the inputs. Where two documents want the same name, the first one in the order of the input keeps it. An error is one of
-// reading an input; whatever is wrong with what was read is a finding.
+// ErrEmpty says that there is no document in the whole input: most likely it is not the input that was meant.
+var ErrEmpty = errors.New("the input holds no manifest")
+
+// Run judges the inputs. Where two documents want the same name, the first one in the order of the input keeps it. An error is ErrEmpty, or
+// one of reading an input; whatever is wrong with what was read is a finding.
 func Run(inputs []Input, opts Options) ([]Finding, error) {
 	known, err := loadKinds()
 	if err != nil {
@@ -72,6 +76,9 @@ func Run(inputs []Input, opts Options) ([]Finding, error) {
 		if err := s.read(in); err != nil {
 			return nil, err
 		}
+	}
+	if s.documents == 0 {
+		return nil, ErrEmpty
 	}
 	if err := s.judge(); err != nil {
 		return nil, err

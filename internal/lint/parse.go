@@ -83,7 +83,7 @@ var yamlReasons = []struct{ said, detail string }{
 	{"did not find expected '-' indicator", "a list item is expected here: check the indentation"},
 	{"did not find expected ',' or", "a list or an object in brackets does not end: check its commas and brackets"},
 	{"found a tab character", "indent with spaces: YAML takes no tabs"},
-	{"cannot start any token", "a text cannot start with this character: quote it"},
+	{"cannot start any token", "a text cannot start with this character: quote it; indent with spaces, not with tabs"},
 	{"unexpected end of stream", "a quoted text does not end"},
 	{"unknown escape character", "a text in double quotes holds an escape that YAML does not know: use single quotes, or write \\\\"},
 	{"unknown anchor", "an alias names an anchor that is not in this document: quote texts that start with *"},

@@ -104,7 +104,7 @@ func entries(node *yaml.Node, yield func(key, value *yaml.Node)) {
 	}
 }
 
-// child returns the value of a key, nil where there is none.
+// child returns the node under a key, nil where there is none.
 func child(node *yaml.Node, key string) *yaml.Node {
 	var found *yaml.Node
 	entries(node, func(k, v *yaml.Node) {
@@ -113,14 +113,6 @@ func child(node *yaml.Node, key string) *yaml.Node {
 		}
 	})
 	return found
-}
-
-// text returns the scalar under a key, "" where there is none.
-func text(node *yaml.Node, key string) string {
-	if v := child(node, key); v != nil && v.Kind == yaml.ScalarNode && v.Tag != "!!null" {
-		return v.Value
-	}
-	return ""
 }
 
 // place says at which line each part of an object is written, from 1. It outlives the nodes, which are much larger.

@@ -29,17 +29,17 @@ var ruleOfField = map[string]*rules.Rule{"DNSClass spec.hmacAuth.algorithm": rul
 // secretFields hold secrets: nothing below them is shown, and of themselves no value.
 var secretFields = map[string]string{"DNSClass": "spec.hmacAuth.secret"}
 
-// checkSchema checks an object as the API server does before it asks a validating webhook, as for a new object: it prunes unknown fields and
-// the status, applies the schema's defaults, and validates. The object is changed to what would be stored; what has the wrong type
-// becomes null, so that the rest of it can be judged.
-func checkSchema(k *kind, object map[string]any) (field.ErrorList, error) {
+// checkSchema checks an object as the API server checks a new one before it asks a validating webhook: it gives it a namespace, prunes unknown
+// fields and the status, applies the schema's defaults, and validates. The object is changed to what would be stored; what has the
+// wrong type becomes null, so that the rest of it can be judged.
+func checkSchema(k *kind, object map[string]any, namespace string) (field.ErrorList, error) {
 	c, err := k.compiled()
 	if err != nil {
 		return nil, fmt.Errorf("schema of %s: %w", k.Kind, err)
 	}
 	ch := checker{kind: k, compiled: c, object: object}
 	ch.prune()
-	ch.checkMetadata()
+	ch.checkMetadata(namespace)
 	delete(object, "status")
 	structuraldefaulting.PruneNonNullableNullsWithoutDefaults(object, c.structural)
 	structuraldefaulting.Default(object, c.structural)
@@ -103,8 +103,8 @@ func schemaAt(s *structuralschema.Structural, steps []part) *structuralschema.St
 	return s
 }
 
-// checkMetadata checks metadata, which no schema describes: unknown fields, types, and what Kubernetes asks of names and labels.
-func (c *checker) checkMetadata() {
+// checkMetadata checks metadata, which no schema describes: types, unknown fields, and what Kubernetes asks of names and labels.
+func (c *checker) checkMetadata(namespace string) {
 	path := field.NewPath("metadata")
 	given, isObject := c.object["metadata"].(map[string]any)
 	if !isObject {
@@ -114,23 +114,39 @@ func (c *checker) checkMetadata() {
 		given = map[string]any{}
 		c.object["metadata"] = given
 	}
+	wrong := c.dropWrongMetadata(path, given)
+	if !c.namespaced {
+		delete(given, "namespace")
+	} else if given["namespace"] == nil || given["namespace"] == "" {
+		given["namespace"] = namespace
+	}
+	meta, _, unknown, err := objectmeta.GetObjectMetaWithOptions(c.object, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
+	if err != nil {
+		return // nothing is left in it that could not be read
+	}
+	for _, at := range unknown {
+		c.add(rules.SchemaUnknownField.Forbidden(field.NewPath(at), "there is no such field in metadata: leave it out"))
+	}
+	for _, e := range apivalidation.ValidateObjectMeta(meta, c.namespaced, apivalidation.NameIsDNSSubdomain, path) {
+		if !wrong[e.Field] {
+			c.add(rules.SchemaMetadata.Of(e))
+		}
+	}
+}
+
+// dropWrongMetadata takes out what has the wrong type, and returns the paths of it.
+func (c *checker) dropWrongMetadata(path *field.Path, given map[string]any) map[string]bool {
+	wrong := map[string]bool{}
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		var meta metav1.ObjectMeta
 		if err := decode(map[string]any{key: given[key]}, &meta); err != nil {
-			c.add(rules.SchemaType.Invalid(path.Child(key), typeOf(given[key]), metadataType(key)))
+			at := path.Child(key)
+			wrong[at.String()] = true
+			c.add(rules.SchemaType.Invalid(at, typeOf(given[key]), metadataType(key)))
 			delete(given, key)
 		}
 	}
-	meta, _, unknown, err := objectmeta.GetObjectMetaWithOptions(c.object, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
-	if err != nil || meta == nil {
-		return
-	}
-	for _, at := range unknown {
-		c.add(rules.SchemaUnknownField.Forbidden(field.NewPath(strings.TrimPrefix(at, "<nil>.")), "there is no such field in metadata: leave it out"))
-	}
-	for _, e := range apivalidation.ValidateObjectMeta(meta, c.namespaced, apivalidation.NameIsDNSSubdomain, path) {
-		c.add(rules.SchemaMetadata.Of(e))
-	}
+	return wrong
 }
 
 func metadataType(key string) string {
@@ -174,11 +190,17 @@ func blocks(e *field.Error) bool {
 	}
 }
 
+// noPath is how an error about the whole object prints its path.
+var noPath = (*field.Path)(nil).String()
+
 // namedRule finds the rule that the message of a CEL rule ends with.
 var namedRule = regexp.MustCompile(`\(rule ([a-z0-9-]+)\)$`)
 
 // finding makes a finding of an error of the schema.
 func (c *checker) finding(e *field.Error) *field.Error {
+	if e.Field == noPath {
+		e.Field = ""
+	}
 	e.Detail = strings.TrimPrefix(e.Detail, e.Field+" in body ")
 	if named := namedRule.FindStringSubmatch(e.Detail); named != nil {
 		if rule, known := rules.Lookup(named[1]); known {

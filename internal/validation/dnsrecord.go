@@ -114,7 +114,7 @@ func taken(claim claims.Claim, rivals []claims.Claim) *field.Error {
 	for _, rival := range rivals {
 		if claims.Conflict(claim, rival) == rules.NameTaken {
 			return rules.NameTaken.Invalid(path, claim.Name.String(), fmt.Sprintf(
-				"this name already has a %s record on this server, and one record holds all its values: choose another name, or change that record", claim.Type))
+				"this name already has a record of type %s on this server, and one record holds all its values: choose another name, or change that record", claim.Type))
 		}
 	}
 	if claim.Type == record.CNAME {

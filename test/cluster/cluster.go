@@ -388,10 +388,16 @@ func (c *Cluster) Assets() string { return c.assets }
 func (c *Cluster) Kubectl(ctx context.Context, stdin io.Reader, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, filepath.Join(c.assets, "kubectl"), args...)
 	cmd.Dir, cmd.Stdin = c.root, stdin
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+c.AdminKubeconfig())
+	cmd.Env = append(os.Environ(), c.KubectlEnv()...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return string(out), fmt.Errorf("kubectl %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(string(out)))
 	}
 	return string(out), nil
+}
+
+// KubectlEnv is the environment in which kubectl acts as the administrator, and keeps what it learns of this cluster out
+// of the home directory: Stop removes it.
+func (c *Cluster) KubectlEnv() []string {
+	return []string{"KUBECONFIG=" + c.AdminKubeconfig(), "KUBECACHEDIR=" + c.file("kubectl-cache")}
 }

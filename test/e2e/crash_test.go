@@ -4,7 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"sync"
@@ -18,13 +23,21 @@ import (
 	"sigs.k8s.io/e2e-framework/pkg/features"
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
+	"github.com/namegate/namegate/test/builder"
 	"github.com/namegate/namegate/test/cluster"
 )
 
 const (
 	crashRecords = 50
 	crashWorkers = 5
-	kills        = 6
+	kills        = 10
+)
+
+// What the way to the DNS server does to each request: it holds it and its answer up for up to so long, and loses one answer in
+// so many. Kills then fall between a request and its answer, and not only between two calls.
+const (
+	longestHold = 60 * time.Millisecond
+	oneLostIn   = 20
 )
 
 // TestCrash kills the manager at random moments while records come, change and go, and then compares what the DNS server holds
@@ -38,7 +51,8 @@ func TestCrash(t *testing.T) {
 	testenv.Test(t, features.New("a manager that is killed again and again").
 		Setup(func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
 			data = filepath.Join(t.TempDir(), "records.json")
-			p = newPlace(ctx, t, "crash", "--data", data)
+			p = newServer(ctx, t, "crash", "--data", data)
+			p.addClass(ctx, t, builder.DNSClass("crash").Server(badWayTo(t, p.server.URL)).Timeout(5).Obj())
 			return ctx
 		}).
 		Assess("stops no write for good", func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
@@ -62,6 +76,33 @@ func TestCrash(t *testing.T) {
 		}).Feature())
 }
 
+// badWayTo returns the URL of a proxy for the server at target.
+func badWayTo(t *testing.T, target string) string {
+	t.Helper()
+	to, err := url.Parse(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forward := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}
+	way := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		hold()
+		answer := httptest.NewRecorder()
+		// What was sent arrives, also when its sender is dead by then.
+		forward.ServeHTTP(answer, r.WithContext(context.WithoutCancel(r.Context())))
+		hold()
+		if rand.N(oneLostIn) == 0 {
+			panic(http.ErrAbortHandler) // the connection ends without an answer
+		}
+		maps.Copy(w.Header(), answer.Header())
+		w.WriteHeader(answer.Code)
+		_, _ = w.Write(answer.Body.Bytes()) // its sender may be dead by now
+	}))
+	t.Cleanup(way.Close)
+	return way.URL
+}
+
+func hold() { <-time.After(rand.N(longestHold)) }
+
 // writeWhileKilling returns when the manager was killed often enough, all writes since were taken, and it runs again.
 func writeWhileKilling(ctx context.Context, t *testing.T, p *place) map[string]string {
 	t.Helper()
@@ -81,6 +122,7 @@ func writeWhileKilling(ctx context.Context, t *testing.T, p *place) map[string]s
 	killRepeatedly(ctx, t)
 	close(killed)
 	wg.Wait()
+	t.Logf("the manager was killed %d times", kills)
 	all := map[string]string{}
 	for _, result := range results {
 		for name, address := range result {

@@ -84,6 +84,55 @@ func TestClassDeletion(t *testing.T) {
 		}).Feature())
 }
 
+// TestGateDown holds that, while no gate answers, nothing comes in unchecked and everything can still go.
+func TestGateDown(t *testing.T) {
+	var (
+		p      *place
+		record *dnsv1alpha1.DNSRecord
+	)
+	testenv.Test(t, features.New("while the gate is down").
+		Setup(func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
+			p = newPlace(ctx, t, "gate-down")
+			record = p.record("www").Obj()
+			create(ctx, t, record)
+			awaitReady(ctx, t, record)
+			if err := namegate.Stop(); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if !namegate.Process().Exited() {
+					return
+				}
+				if err := namegate.Start(context.WithoutCancel(ctx)); err != nil {
+					t.Error(err)
+				}
+			})
+			return ctx
+		}).
+		Assess("nothing is admitted", func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
+			err := admin.Create(ctx, p.record("unchecked").Obj())
+			if err == nil || !strings.Contains(err.Error(), "failed calling webhook") {
+				t.Errorf("want the API server to miss the webhook, got %v", err)
+			}
+			return ctx
+		}).
+		Assess("a record and its class can be deleted, and go when it is back", func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
+			class := builder.DNSClass(p.name).Obj()
+			remove(ctx, t, record)
+			remove(ctx, t, class)
+			if err := namegate.Start(ctx); err != nil {
+				t.Fatal(err)
+			}
+			awaitGone(ctx, t, record)
+			awaitGone(ctx, t, class)
+			p.answers(ctx, t, "www.example.com", "A")
+			return ctx
+		}).Feature())
+}
+
+// deadTimeout is how long one request to the dead server takes.
+const deadTimeout = time.Minute
+
 // TestDeadServer has one class whose server takes connections and never answers.
 func TestDeadServer(t *testing.T) {
 	const many = 20
@@ -99,46 +148,49 @@ func TestDeadServer(t *testing.T) {
 			}
 			t.Cleanup(func() { _ = hole.Close() })
 			p = newPlace(ctx, t, "alive")
-			class := builder.DNSClass("dead").Server("http://" + hole.Addr().String()).Timeout(60).Obj()
+			class := builder.DNSClass("dead").Server("http://" + hole.Addr().String()).Timeout(int32(deadTimeout.Seconds())).Obj()
 			create(ctx, t, class)
 			t.Cleanup(func() {
-				remove(context.WithoutCancel(ctx), t, class)
-				awaitGone(context.WithoutCancel(ctx), t, class)
+				ctx := context.WithoutCancel(ctx)
+				remove(ctx, t, class)
+				awaitGone(ctx, t, class)
 			})
 			for i := range many {
 				dead = append(dead, p.record(fmt.Sprintf("dead%d", i)).Class("dead").Obj())
-			}
-			for _, record := range dead {
-				create(ctx, t, record)
+				create(ctx, t, dead[i])
 			}
 			return ctx
 		}).
 		Assess("delays no record of another class", func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
-			ctx = within(ctx, t, 20*time.Second) // a third of the time that one request to the dead server takes
-			var alive []*dnsv1alpha1.DNSRecord
+			limited := within(ctx, t, deadTimeout/3)
+			var alive []client.Object
 			for i := range many {
 				alive = append(alive, p.record(fmt.Sprintf("alive%d", i)).Obj())
-				create(ctx, t, alive[i])
 			}
-			for _, record := range alive {
-				awaitReady(ctx, t, record)
-			}
+			create(limited, t, alive...)
+			awaitReady(limited, t, alive...)
 			return ctx
 		}).
 		Assess("is let go of at once where a person says so", func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
-			ctx = within(ctx, t, 45*time.Second)
+			limited := within(ctx, t, deadTimeout/2)
 			for _, record := range dead {
-				remove(ctx, t, record)
-				change(ctx, t, record, func(r *dnsv1alpha1.DNSRecord) {
-					r.Annotations = map[string]string{dnsv1alpha1.ReleaseAnnotation: "true"}
-				})
+				remove(limited, t, record)
+				release(limited, t, record)
 			}
 			for _, record := range dead {
-				awaitGone(ctx, t, record)
+				awaitGone(limited, t, record)
 			}
-			awaitWarning(ctx, t, p.name, dead[0].Name)
+			awaitWarning(limited, t, p.name, dead[0].Name)
 			return ctx
 		}).Feature())
+}
+
+// release tells Namegate to let go of a record that is being deleted.
+func release(ctx context.Context, t *testing.T, record *dnsv1alpha1.DNSRecord) {
+	t.Helper()
+	change(ctx, t, record, func(r *dnsv1alpha1.DNSRecord) {
+		r.Annotations = map[string]string{dnsv1alpha1.ReleaseAnnotation: "true"}
+	})
 }
 
 // awaitWarning polls for a Warning event that names what was left behind of a record.

@@ -42,10 +42,10 @@ func (r *runner) check(ctx context.Context) error {
 		_, err := stack.AwaitAnswer(ctx, r.dns.DNS, "www.example.com", "A", "192.0.2.10", "192.0.2.11")
 		return err
 	})
-	step("the README's bad record is refused as it says", func() error { return checkRefusal(ctx, r.root, commands) })
+	step("the README's bad record is refused as it says", func() error { return r.checkRefusal(ctx, commands) })
 	step("the README's good record is Ready and answers", func() error { return r.checkAccepted(ctx, commands) })
 	step("the kubectl plugin answers as the README says", func() error {
-		return checkOutput(ctx, r.root, commands.export+commands.query, shopValue)
+		return r.checkOutput(ctx, commands.export+commands.query, shopValue)
 	})
 	step("a deleted record is gone from DNS", func() error { return r.checkDeleted(ctx, commands) })
 	step("every process still runs", r.childErrors)
@@ -105,20 +105,29 @@ func (r *runner) checkRefused(ctx context.Context, sample refusedSample) error {
 }
 
 // checkRefusal runs the README's bad apply and compares what it says with what the README says it does.
-func checkRefusal(ctx context.Context, root string, t tryIt) error {
-	out, err := shell(ctx, root, t.export+t.refused)
+func (r *runner) checkRefusal(ctx context.Context, t tryIt) error {
+	out, err := r.shell(ctx, t.export+t.refused)
 	if err == nil {
 		return fmt.Errorf("it was admitted: %s", out)
 	}
-	if got, want := strings.TrimSpace(out), strings.TrimSpace(t.refusal); got != want {
+	if got, want := trimLines(out), trimLines(t.refusal); got != want {
 		return fmt.Errorf("kubectl says\n%s\nand the README\n%s", got, want)
 	}
 	return nil
 }
 
+// trimLines removes the blanks that kubectl leaves at the end of lines.
+func trimLines(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
 // checkAccepted runs the README's good apply, and asks once more without dig or plugin.
 func (r *runner) checkAccepted(ctx context.Context, t tryIt) error {
-	if err := checkOutput(ctx, r.root, t.export+t.accepted, shopValue); err != nil {
+	if err := r.checkOutput(ctx, t.export+t.accepted, shopValue); err != nil {
 		return err
 	}
 	_, err := stack.AwaitAnswer(ctx, r.dns.DNS, shopName, "A", shopValue)
@@ -126,7 +135,7 @@ func (r *runner) checkAccepted(ctx context.Context, t tryIt) error {
 }
 
 func (r *runner) checkDeleted(ctx context.Context, t tryIt) error {
-	if out, err := shell(ctx, r.root, t.export+"kubectl delete dnsrecord/shop --timeout=30s"); err != nil {
+	if out, err := r.shell(ctx, t.export+"kubectl delete dnsrecord/shop --timeout=30s"); err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}
 	_, err := stack.AwaitAnswer(ctx, r.dns.DNS, shopName, "A")
@@ -134,8 +143,8 @@ func (r *runner) checkDeleted(ctx context.Context, t tryIt) error {
 }
 
 // checkOutput runs commands, of which the last one has to write a line with a value in it.
-func checkOutput(ctx context.Context, root, script, value string) error {
-	out, err := shell(ctx, root, script)
+func (r *runner) checkOutput(ctx context.Context, script, value string) error {
+	out, err := r.shell(ctx, script)
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}
@@ -146,10 +155,11 @@ func checkOutput(ctx context.Context, root, script, value string) error {
 	return nil
 }
 
-// shell runs a script in dir; it ends at the first command that fails. What it wrote is returned also then.
-func shell(ctx context.Context, dir, script string) (string, error) {
+// shell runs a script in the root of the repository; it ends at the first command that fails. What it wrote is returned
+// also then.
+func (r *runner) shell(ctx context.Context, script string) (string, error) {
 	cmd := exec.CommandContext(ctx, "sh", "-e", "-c", script)
-	cmd.Dir = dir
+	cmd.Dir, cmd.Env = r.root, append(os.Environ(), r.cluster.KubectlEnv()...)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }

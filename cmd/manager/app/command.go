@@ -50,6 +50,7 @@ func newRunCommand(name, short, version string, roles Roles) *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("find the cluster: %w", err)
 			}
+			logLibraries(newLogger(cfg))
 			return Run(cmd.Context(), rest, cfg, roles)
 		},
 	}

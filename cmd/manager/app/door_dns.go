@@ -61,7 +61,8 @@ func (p *process) guardDNS(store *claims.Store, feed *claims.DNSFeed, synced fun
 	}
 	var guarding atomic.Bool
 	err := p.mgr.Add(background(func(ctx context.Context) error {
-		if err := waitFor(ctx, synced); err != nil {
+		started := p.mgr.GetWebhookServer().StartedChecker()
+		if err := waitFor(ctx, func() bool { return synced() && started(nil) == nil }); err != nil {
 			return nil //nolint:nilerr // The process is stopping.
 		}
 		if err := webhooks.SetupDNS(p.mgr, gate); err != nil {

@@ -28,7 +28,7 @@ func Run(ctx context.Context, cluster *rest.Config, cfg *Config, r Roles) error 
 		return err
 	}
 	log := newLogger(cfg)
-	mgr, err := newManager(cluster, cfg, r)
+	mgr, err := newManager(cluster, cfg, r, log)
 	if err != nil {
 		return err
 	}
@@ -43,19 +43,22 @@ func Run(ctx context.Context, cluster *rest.Config, cfg *Config, r Roles) error 
 	return mgr.Start(ctx)
 }
 
+// newLogger logs JSON, one event a line.
 func newLogger(cfg *Config) *slog.Logger {
 	to := cfg.LogTo
 	if to == nil {
 		to = os.Stderr
 	}
-	handler := slog.NewJSONHandler(to, &slog.HandlerOptions{Level: cfg.level()})
-	ctrl.SetLogger(logr.FromSlogHandler(handler))
-	log := slog.New(handler)
-	klog.SetSlogLogger(log)
-	return log
+	return slog.New(slog.NewJSONHandler(to, &slog.HandlerOptions{Level: cfg.level()}))
 }
 
-func newManager(cluster *rest.Config, cfg *Config, r Roles) (ctrl.Manager, error) {
+// logLibraries sends what libraries log the same way. It is a setting of the whole process.
+func logLibraries(log *slog.Logger) {
+	ctrl.SetLogger(logr.FromSlogHandler(log.Handler()))
+	klog.SetSlogLogger(log)
+}
+
+func newManager(cluster *rest.Config, cfg *Config, r Roles, log *slog.Logger) (ctrl.Manager, error) {
 	scheme, err := newScheme()
 	if err != nil {
 		return nil, err
@@ -64,6 +67,7 @@ func newManager(cluster *rest.Config, cfg *Config, r Roles) (ctrl.Manager, error
 	cluster.UserAgent = cfg.userAgent()
 	options := ctrl.Options{
 		Scheme:                        scheme,
+		Logger:                        logr.FromSlogHandler(log.Handler()),
 		Cache:                         cacheOptions(cfg, r),
 		Client:                        client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}},
 		Metrics:                       metricsserver.Options{BindAddress: cfg.MetricsAddress},

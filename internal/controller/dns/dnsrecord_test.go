@@ -360,7 +360,8 @@ func TestRetrySchedule(t *testing.T) {
 				tries = append(tries, time.Since(start))
 			}
 		}
-		w.create(class("main", serverURL), rec)
+		w.create(class("main", serverURL))
+		w.create(rec)
 		w.expectState(rec, dnsv1alpha1.RecordStatePending, "SERVER_ERROR")
 		first := rec.Status.Error.Timestamp
 		w.pass(134 * time.Second)
@@ -454,6 +455,7 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 		server, rec := w.server(serverURL), aRecord("web", "main", "192.0.2.1")
 		server.err = failing(&httpdns.Error{Kind: httpdns.RateLimited, Status: 429, RetryAfter: 90 * time.Second}, "upsert")
 		w.create(class("main", serverURL), rec)
+		edit(w, rec, func(rec *dnsv1alpha1.DNSRecord) { rec.Spec.Values = []string{"192.0.2.2"} })
 		w.pass(89 * time.Second)
 		if got := server.count("upsert"); got != 1 {
 			t.Errorf("%d attempts before the server is ready", got)
@@ -500,10 +502,7 @@ func TestBlockedRecordsAreWoken(t *testing.T) {
 func TestPublishedRecordLosesItsClass(t *testing.T) {
 	inWorld(t, func(w *world) {
 		c, rec := class("main", serverURL), aRecord("web", "main", "192.0.2.1")
-		c.Finalizers = nil
-		w.create(c)
-		must(t, client.IgnoreNotFound(w.api.Delete(t.Context(), class("none", ""))))
-		w.create(rec)
+		w.create(c, rec)
 		w.expectState(rec, dnsv1alpha1.RecordStateCreated, "")
 		w.remove(c)
 		annotate(w, c)

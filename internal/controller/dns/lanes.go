@@ -23,7 +23,8 @@ type Lanes struct {
 	mu    sync.Mutex
 	ctx   context.Context // of the calls; nil until Start
 	lanes map[string]*lane
-	calls map[types.UID]*call
+	// calls holds those of each object, by server.
+	calls map[types.UID]map[string]*call
 	// workers is only added to while mu is held and the lanes are open, so that Wait misses none.
 	workers sync.WaitGroup
 }
@@ -58,7 +59,7 @@ type call struct {
 	run     func(context.Context) Outcome
 	state   callState
 	outcome Outcome
-	// dropped: nobody wants the outcome any more.
+	// dropped: nobody wants the outcome.
 	dropped bool
 }
 
@@ -77,7 +78,7 @@ var errPanic = errors.New("the call failed inside Namegate")
 // NewLanes returns lanes with at most width calls in flight to each server. The function wake is told the object of each call that has
 // ended; it must not block. Nothing runs before Start.
 func NewLanes(width int, wake func(types.NamespacedName), log *slog.Logger) *Lanes {
-	return &Lanes{width: width, wake: wake, log: log, lanes: map[string]*lane{}, calls: map[types.UID]*call{}}
+	return &Lanes{width: width, wake: wake, log: log, lanes: map[string]*lane{}, calls: map[types.UID]map[string]*call{}}
 }
 
 // Start opens the lanes until ctx is done; then calls in flight are cancelled and those that wait are never made.
@@ -90,24 +91,23 @@ func (l *Lanes) Start(ctx context.Context) {
 // Wait returns when no call is in flight any more. Call it after the context of Start is done.
 func (l *Lanes) Wait() {
 	l.mu.Lock()
-	l.lanes, l.calls = map[string]*lane{}, map[types.UID]*call{}
+	l.lanes, l.calls = map[string]*lane{}, map[types.UID]map[string]*call{}
 	l.mu.Unlock()
 	l.workers.Wait()
 }
 
 // Do returns the outcome of the call with this ticket, if it has ended. Otherwise it has the call made, once, and the object
-// woken then. A call of the same object with another fingerprint gives way: one that waits is replaced, and the outcome of one in
-// flight is discarded when it has ended, and only then is the new one made. An outcome stays until Forget.
+// woken then. Other calls of the same object give way: one that waits is replaced, and the outcome of one in flight is discarded
+// when it has ended, and only then is the new one made. One in flight to another server is not waited for: there is no order to keep, and
+// that server may be dead. An outcome stays until Forget.
 func (l *Lanes) Do(t Ticket, run func(context.Context) Outcome) (outcome Outcome, done bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.open() {
 		return Outcome{}, false
 	}
-	c := l.calls[t.UID]
-	if c != nil && c.Server != t.Server {
-		c.dropped, c = true, nil // another server: there is no order to keep, and the old one may be dead
-	}
+	l.abandon(t.UID, t.Server)
+	c := l.calls[t.UID][t.Server]
 	switch {
 	case c == nil || c.state == ended && c.Fingerprint != t.Fingerprint:
 		l.enqueue(&call{Ticket: t, run: run})
@@ -116,6 +116,7 @@ func (l *Lanes) Do(t Ticket, run func(context.Context) Outcome) (outcome Outcome
 	case c.state == waiting:
 		c.Ticket, c.run = t, run // keeps its place
 	case c.state == running:
+		c.dropped = false // somebody waits for its end, if not for its outcome
 	}
 	return Outcome{}, false
 }
@@ -124,8 +125,8 @@ func (l *Lanes) Do(t Ticket, run func(context.Context) Outcome) (outcome Outcome
 func (l *Lanes) Forget(t Ticket) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if c := l.calls[t.UID]; c != nil && c.state == ended && c.Ticket == t {
-		delete(l.calls, t.UID)
+	if c := l.calls[t.UID][t.Server]; c != nil && c.state == ended && c.Ticket == t {
+		l.remove(c)
 	}
 }
 
@@ -133,9 +134,30 @@ func (l *Lanes) Forget(t Ticket) {
 func (l *Lanes) Drop(uid types.UID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if c := l.calls[uid]; c != nil {
+	l.abandon(uid, "")
+}
+
+// abandon drops the calls of an object to all servers but one.
+func (l *Lanes) abandon(uid types.UID, but string) {
+	for server, c := range l.calls[uid] {
+		if server == but {
+			continue
+		}
 		c.dropped = true
-		delete(l.calls, uid)
+		if c.state != running {
+			l.remove(c)
+		}
+	}
+}
+
+// remove takes a call out, if no other has taken its place.
+func (l *Lanes) remove(c *call) {
+	of := l.calls[c.UID]
+	if of[c.Server] == c {
+		delete(of, c.Server)
+	}
+	if len(of) == 0 {
+		delete(l.calls, c.UID)
 	}
 }
 
@@ -143,7 +165,10 @@ func (l *Lanes) open() bool { return l.ctx != nil && l.ctx.Err() == nil }
 
 // enqueue puts a call at the end of its lane and sees to it that somebody makes it.
 func (l *Lanes) enqueue(c *call) {
-	l.calls[c.UID] = c
+	if l.calls[c.UID] == nil {
+		l.calls[c.UID] = map[string]*call{}
+	}
+	l.calls[c.UID][c.Server] = c
 	on := l.lanes[c.Server]
 	if on == nil {
 		on = &lane{}
@@ -152,7 +177,8 @@ func (l *Lanes) enqueue(c *call) {
 	on.waiting = append(on.waiting, c)
 	if on.workers < l.width {
 		on.workers++
-		l.workers.Go(func() { l.work(l.ctx, c.Server, on) })
+		ctx, server := l.ctx, c.Server // read while mu is held
+		l.workers.Go(func() { l.work(ctx, server, on) })
 	}
 }
 
@@ -201,6 +227,7 @@ func (l *Lanes) end(c *call, outcome Outcome) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if c.dropped || !l.open() {
+		l.remove(c)
 		return false
 	}
 	c.state, c.outcome, c.run = ended, outcome, nil

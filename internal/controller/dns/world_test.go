@@ -81,14 +81,34 @@ type process struct {
 	classes *Classes
 	queues  []workqueue.TypedRateLimitingInterface[reconcile.Request]
 	writes  atomic.Int64
-	// passes counts the reconciliations of records, which recordBell belongs to.
-	passes     atomic.Int64
-	recordBell *alarm
-	running    sync.WaitGroup
+	targets *targets
+	// passes counts the reconciliations of records.
+	passes                atomic.Int64
+	classBell, recordBell *alarm
+	running               sync.WaitGroup
 }
 
 // inWorld runs a test in virtual time, with one process up.
 func inWorld(t *testing.T, test func(*world)) {
+	t.Helper()
+	emptyWorld(t, func(w *world) {
+		w.boot()
+		test(w)
+	})
+}
+
+// byHand runs a test in virtual time, with a process that does nothing by itself and hears of nothing.
+func byHand(t *testing.T, test func(*world, *process)) {
+	t.Helper()
+	emptyWorld(t, func(w *world) {
+		w.now = w.newProcess()
+		w.now.records.lanes.Start(w.now.ctx)
+		w.now.classes.lanes.Start(w.now.ctx)
+		test(w, w.now)
+	})
+}
+
+func emptyWorld(t *testing.T, test func(*world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		scheme := kruntime.NewScheme()
@@ -96,7 +116,6 @@ func inWorld(t *testing.T, test func(*world)) {
 		w := &world{t: t, servers: map[string]*fakeServer{}}
 		w.api = fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&dnsv1alpha1.DNSRecord{}, &dnsv1alpha1.DNSClass{}).
 			WithIndex(&dnsv1alpha1.DNSRecord{}, ClassField, classOf).Build()
-		w.boot()
 		defer func() { w.now.stop() }()
 		test(w)
 	})
@@ -109,28 +128,32 @@ func must(t *testing.T, errs ...error) {
 	}
 }
 
-// boot starts a new life of the operator.
-func (w *world) boot() {
+// newProcess makes a process that has not started.
+func (w *world) newProcess() *process {
 	w.t.Helper()
-	p := &process{w: w, store: claims.NewStore()}
+	p := &process{w: w, store: claims.NewStore(), classBell: &alarm{}, recordBell: &alarm{}}
 	p.ctx, p.cancel = context.WithCancel(w.t.Context())
 	p.client = interceptor.NewClient(w.api, p.intercepts())
 	p.feed = claims.NewDNSFeed(p.store)
-	w.now = p
-	shared := &targets{live: p.client, operatorNamespace: settings.OperatorNamespace, namespaces: settings.SecretNamespaces}
-	find := &mapping{cache: p.client, targets: shared}
-	classBell, recordBell := &alarm{}, &alarm{}
-	p.recordBell = recordBell
-	p.store.OnFreed(recordBell.ringOwner)
+	p.store.OnFreed(p.recordBell.ringOwner)
+	p.targets = &targets{live: p.client, operatorNamespace: settings.OperatorNamespace, namespaces: settings.SecretNamespaces}
 	log := slog.New(slog.NewJSONHandler(lockedWriter{&w.mu, &w.logs}, nil))
-	p.classes = &Classes{client: p.client, live: p.client, events: recorder{w}, log: log, targets: shared, dial: p.dial,
-		lanes: NewLanes(2, classBell.ring, log), interval: settings.HealthCheckInterval, poll: settings.RetryMaxDelay}
-	p.records = &Records{client: p.client, live: p.client, events: recorder{w}, log: log, targets: shared, dial: measuring(p.dial),
-		lanes: NewLanes(2, recordBell.ring, log), store: p.store, feed: p.feed, resync: settings.ResyncInterval,
+	p.classes = &Classes{client: p.client, live: p.client, events: recorder{w}, log: log, targets: p.targets, dial: measuring(p.dial),
+		lanes: NewLanes(2, p.classBell.ring, log), interval: settings.HealthCheckInterval, poll: settings.RetryMaxDelay}
+	p.records = &Records{client: p.client, live: p.client, events: recorder{w}, log: log, targets: p.targets, dial: measuring(p.dial),
+		lanes: NewLanes(2, p.recordBell.ring, log), store: p.store, feed: p.feed, resync: settings.ResyncInterval,
 		retries: schedule{base: settings.RetryBaseDelay, most: settings.RetryMaxDelay, attempts: settings.RetryMaxAttempts, idle: settings.HealthCheckInterval}}
-	classes := p.controller(sideDoor{bell: classBell, start: p.classes.lanes.Start}, reconcile.AsReconciler[*dnsv1alpha1.DNSClass](p.client, p.classes))
-	records := p.controller(sideDoor{bell: recordBell, start: p.records.lanes.Start}, reconcile.AsReconciler[*dnsv1alpha1.DNSRecord](p.client, p.records))
+	return p
+}
 
+// boot starts a new life of the operator, wired as SetupWithManager does.
+func (w *world) boot() {
+	w.t.Helper()
+	p := w.newProcess()
+	w.now = p
+	find := &mapping{cache: p.client, targets: p.targets}
+	classes := p.controller(sideDoor{bell: p.classBell, start: p.classes.lanes.Start}, reconcile.AsReconciler[*dnsv1alpha1.DNSClass](p.client, p.classes))
+	records := p.controller(sideDoor{bell: p.recordBell, start: p.records.lanes.Start}, reconcile.AsReconciler[*dnsv1alpha1.DNSRecord](p.client, p.records))
 	p.informer(&dnsv1alpha1.DNSClassList{},
 		p.feeds(func(o client.Object) { p.feed.ClassChanged(o.(*dnsv1alpha1.DNSClass)) }, func(o client.Object) { p.feed.ClassGone(o.(*dnsv1alpha1.DNSClass)) }),
 		subscription{classes, changed, &handler.EnqueueRequestForObject{}},

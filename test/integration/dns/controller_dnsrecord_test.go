@@ -142,6 +142,22 @@ var _ = Describe("The controller of DNSRecord", func() {
 		}
 	})
 
+	It("sends records to a server that says it is not healthy", func(ctx SpecContext) {
+		dns := newDNSServer(nil)
+		dns.before = func(w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path == dnsserverv1.PathHealth {
+				status(503, `{"status":"unhealthy"}`)(w, r)
+			}
+			return r.URL.Path == dnsserverv1.PathHealth
+		}
+		class := newClass(ctx, dns.URL)
+		Eventually(func() string { return classReason(fetchClass(ctx, class)) }).Should(Equal(dnsv1alpha1.ReasonServerError))
+		rec := newRecord(ns, class.Name)
+		Expect(admin.Create(ctx, rec)).To(Succeed())
+		expectReason(ctx, rec, dnsv1alpha1.ReasonRecordCreated)
+		Expect(dns.values("A", "example.com", "www")).To(ConsistOf("192.0.2.1"))
+	})
+
 	It("retries with backoff until the attempts are used up, and then at the health check", func(ctx SpecContext) {
 		var failures atomic.Int32
 		failures.Store(1000)

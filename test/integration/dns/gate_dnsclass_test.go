@@ -39,7 +39,9 @@ var _ = Describe("The gate for DNSClass", func() {
 	hmac := func(auth dnsv1alpha1.HMACAuth) func(*dnsv1alpha1.DNSClass) {
 		return func(c *dnsv1alpha1.DNSClass) { c.Spec.HMACAuth = &auth }
 	}
-	server := func(url string) func(*dnsv1alpha1.DNSClass) { return func(c *dnsv1alpha1.DNSClass) { c.Spec.Server = url } }
+	server := func(url string) func(*dnsv1alpha1.DNSClass) {
+		return func(c *dnsv1alpha1.DNSClass) { c.Spec.Server = url }
+	}
 
 	It("defaults what is absent", func(ctx SpecContext) {
 		c := class(hmac(dnsv1alpha1.HMACAuth{SecretRef: &dnsv1alpha1.SecretKeyReference{Name: "none"}}))

@@ -198,10 +198,14 @@ var _ = Describe("The gate for DNSRecord", func() {
 		})
 
 		It("can be changed without becoming worse", func(ctx SpecContext) {
-			update(ctx, rec, func() { rec.Spec.Values = []string{"192.0.2.2", "not an address"}; rec.Labels = map[string]string{"a": "b"} })
+			update(ctx, rec, func() {
+				rec.Spec.Values = []string{"192.0.2.2", "not an address"}
+				rec.Labels = map[string]string{"a": "b"}
+			})
 			worse := fetch(ctx, rec)
+			before := worse.DeepCopy()
 			worse.Spec.Values = append(worse.Spec.Values, "nor this")
-			expectRefused(admin.Update(ctx, worse), "spec.values[2]", "value-ipv4")
+			expectRefused(admin.Patch(ctx, worse, client.MergeFrom(before)), "spec.values[2]", "value-ipv4")
 		})
 
 		It("says that it bypassed the gate", func(ctx SpecContext) {
@@ -211,8 +215,9 @@ var _ = Describe("The gate for DNSRecord", func() {
 		It("loses its finalizers while it is deleted, but is no way around the gate", func(ctx SpecContext) {
 			Expect(admin.Delete(ctx, rec)).To(Succeed())
 			worse := fetch(ctx, rec)
+			before := worse.DeepCopy()
 			worse.Spec.Values = []string{"evil"}
-			expectRefused(admin.Update(ctx, worse), "spec.values[0]", "value-ipv4")
+			expectRefused(admin.Patch(ctx, worse, client.MergeFrom(before)), "spec.values[0]", "value-ipv4")
 			release(ctx, rec)
 			Eventually(func() error { return admin.Get(ctx, client.ObjectKeyFromObject(rec), rec) }).Should(Satisfy(apierrors.IsNotFound))
 		})

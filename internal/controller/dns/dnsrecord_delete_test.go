@@ -1,0 +1,262 @@
+package dns
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
+	"github.com/namegate/namegate/internal/claims"
+	"github.com/namegate/namegate/internal/provider/httpdns"
+)
+
+// TestDeletion is the table of what a deletion meets. Each case starts from a record that is on the server, signed with a Secret.
+func TestDeletion(t *testing.T) {
+	forceClass := func(w *world, c *dnsv1alpha1.DNSClass, _ *dnsv1alpha1.DNSRecord) {
+		w.remove(c)
+		edit(w, c, func(c *dnsv1alpha1.DNSClass) { c.Finalizers = nil })
+	}
+	for name, tt := range map[string]struct {
+		// before happens between the publication and the deletion.
+		before func(*world, *dnsv1alpha1.DNSClass, *dnsv1alpha1.DNSRecord)
+		// err fails the requests to delete.
+		err error
+		// stays: the object is kept, for this reason, in this state, and is gone once cure happened.
+		stays  string
+		state  dnsv1alpha1.RecordState
+		cure   func(*world, *dnsv1alpha1.DNSRecord)
+		event  bool
+		onward bool // the record is left on the server
+	}{
+		"plain": {},
+		"the object has become invalid": {before: func(w *world, _ *dnsv1alpha1.DNSClass, rec *dnsv1alpha1.DNSRecord) {
+			edit(w, rec, func(rec *dnsv1alpha1.DNSRecord) { rec.Spec.Values, rec.Spec.Type = nil, "BOGUS" })
+		}},
+		"somebody deleted it on the server":   {before: func(w *world, _ *dnsv1alpha1.DNSClass, _ *dnsv1alpha1.DNSRecord) { clear(w.server(serverURL).has) }},
+		"the server's class is being deleted": {before: func(w *world, c *dnsv1alpha1.DNSClass, _ *dnsv1alpha1.DNSRecord) { w.remove(c) }},
+		"the server is unreachable": {err: unreachable(), stays: dnsv1alpha1.ReasonServerUnreachable, state: dnsv1alpha1.RecordStatePending,
+			cure: func(w *world, _ *dnsv1alpha1.DNSRecord) { w.server(serverURL).set(func(s *fakeServer) { s.err = nil }) }},
+		"the server fails": {err: &httpdns.Error{Kind: httpdns.Server, Status: 500}, stays: dnsv1alpha1.ReasonServerError, state: dnsv1alpha1.RecordStatePending,
+			cure: func(w *world, _ *dnsv1alpha1.DNSRecord) { w.server(serverURL).set(func(s *fakeServer) { s.err = nil }) }},
+		"the signature is refused": {err: &httpdns.Error{Kind: httpdns.Auth, Status: 401}, stays: dnsv1alpha1.ReasonAuthenticationFailed, state: dnsv1alpha1.RecordStatePending,
+			cure: func(w *world, _ *dnsv1alpha1.DNSRecord) { w.server(serverURL).set(func(s *fakeServer) { s.err = nil }) }},
+		"the server refuses": {err: &httpdns.Error{Kind: httpdns.Invalid, Status: 400}, stays: dnsv1alpha1.ReasonValidationFailed, state: dnsv1alpha1.RecordStateError,
+			cure: func(w *world, _ *dnsv1alpha1.DNSRecord) { w.server(serverURL).set(func(s *fakeServer) { s.err = nil }) }},
+		"the server is unreachable, and a person lets go": {err: unreachable(), stays: dnsv1alpha1.ReasonServerUnreachable, state: dnsv1alpha1.RecordStatePending,
+			cure: func(w *world, rec *dnsv1alpha1.DNSRecord) { annotate(w, rec) }, event: true, onward: true},
+		"the class is gone":             {before: forceClass, event: true, onward: true},
+		"the Secret is gone":            {before: func(w *world, _ *dnsv1alpha1.DNSClass, _ *dnsv1alpha1.DNSRecord) { w.remove(secret("key", "")) }, event: true, onward: true},
+		"the key in the Secret is gone": {before: emptySecret(nil), event: true, onward: true},
+		"the key in the Secret is empty": {before: emptySecret(map[string][]byte{dnsv1alpha1.DefaultHMACKey: {}}),
+			stays: dnsv1alpha1.ReasonSecretNotFound, state: dnsv1alpha1.RecordStatePending,
+			cure: func(w *world, _ *dnsv1alpha1.DNSRecord) {
+				edit(w, secret("key", ""), func(s *corev1.Secret) { s.Data[dnsv1alpha1.DefaultHMACKey] = []byte("s") })
+			}},
+		"the Secret is forbidden": {before: func(w *world, _ *dnsv1alpha1.DNSClass, _ *dnsv1alpha1.DNSRecord) {
+			w.broken = func(obj client.Object) error {
+				if _, isSecret := obj.(*corev1.Secret); isSecret {
+					return apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "key", nil)
+				}
+				return nil
+			}
+		}, stays: dnsv1alpha1.ReasonSecretNotFound, state: dnsv1alpha1.RecordStatePending, cure: func(w *world, _ *dnsv1alpha1.DNSRecord) { w.broken = nil }},
+		"status.applied makes no sense": {before: func(w *world, _ *dnsv1alpha1.DNSClass, rec *dnsv1alpha1.DNSRecord) {
+			w.exists(rec)
+			rec.Status.Applied.Server = "nowhere"
+			must(w.t, w.api.Status().Update(w.t.Context(), rec))
+		}, event: true, onward: true},
+		"state Deleted was written before": {before: func(w *world, _ *dnsv1alpha1.DNSClass, rec *dnsv1alpha1.DNSRecord) {
+			w.exists(rec)
+			rec.Status.State = dnsv1alpha1.RecordStateDeleted
+			must(w.t, w.api.Status().Update(w.t.Context(), rec))
+		}, err: unreachable(), onward: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				c, rec, server := signing(class("main", serverURL), "key"), aRecord("web", "main", "192.0.2.1"), w.server(serverURL)
+				w.create(secret("key", "s"), c, rec)
+				w.expectReady(rec, metav1.ConditionTrue, dnsv1alpha1.ReasonRecordCreated)
+				if tt.before != nil {
+					tt.before(w, c, rec)
+				}
+				server.set(func(s *fakeServer) { s.err = failing(tt.err, "delete") })
+				w.remove(rec)
+				if tt.stays != "" {
+					w.expectReady(rec, metav1.ConditionFalse, tt.stays)
+					if rec.Status.State != tt.state {
+						t.Errorf("state is %s, want %s", rec.Status.State, tt.state)
+					}
+					tt.cure(w, rec)
+					w.pass(time.Minute)
+				}
+				if w.exists(rec) {
+					t.Fatalf("the object is still there: %+v", rec.Status)
+				}
+				if left := server.values("www.example.com") != nil; left != tt.onward {
+					t.Errorf("left on the server: %v, want %v", left, tt.onward)
+				}
+				if tt.event {
+					w.expectEvent("Warning LeftBehind Release web", "www.example.com", "A record", "server ")
+				} else if len(w.events) != 0 {
+					t.Errorf("events: %q", w.events)
+				}
+			})
+		})
+	}
+}
+
+func emptySecret(data map[string][]byte) func(*world, *dnsv1alpha1.DNSClass, *dnsv1alpha1.DNSRecord) {
+	return func(w *world, _ *dnsv1alpha1.DNSClass, _ *dnsv1alpha1.DNSRecord) {
+		edit(w, secret("key", ""), func(s *corev1.Secret) { s.Data = data })
+	}
+}
+
+// TestDeletedIsWrittenBeforeTheFinalizerGoes, for those who watch.
+func TestDeletedIsWrittenBeforeTheFinalizerGoes(t *testing.T) {
+	inWorld(t, func(w *world) {
+		rec := aRecord("web", "main", "192.0.2.1")
+		w.create(class("main", serverURL), rec)
+		var last dnsv1alpha1.DNSRecordStatus
+		w.touched = func(what string, before bool) {
+			if what == "patch metadata" && before {
+				w.expectReady(rec, metav1.ConditionFalse, dnsv1alpha1.ReasonRecordDeleted)
+				last = rec.Status
+			}
+		}
+		must(t, w.api.Get(t.Context(), client.ObjectKeyFromObject(rec), rec))
+		rec.Generation++ // as the API server does
+		must(t, w.api.Update(t.Context(), rec))
+		w.remove(rec)
+		if last.State != dnsv1alpha1.RecordStateDeleted || w.exists(rec) {
+			t.Errorf("the last status seen was %+v", last)
+		}
+	})
+}
+
+// TestDeletionIsRetriedForEver, at the capped delay.
+func TestDeletionIsRetriedForEver(t *testing.T) {
+	inWorld(t, func(w *world) {
+		server, rec := w.server(serverURL), aRecord("web", "main", "192.0.2.1")
+		w.create(class("main", serverURL))
+		w.create(rec)
+		server.err = failing(unreachable(), "delete")
+		start := time.Now()
+		var tries []time.Duration
+		server.seen = func(operation string, _ httpdns.ID) {
+			if operation == "delete" {
+				tries = append(tries, time.Since(start))
+			}
+		}
+		w.remove(rec)
+		w.pass(5 * time.Minute)
+		want := []time.Duration{0, 5, 15, 35, 75, 135, 195, 255}
+		for i := range want {
+			want[i] *= time.Second
+		}
+		if diff := cmp.Diff(want, tries); diff != "" {
+			t.Errorf("tries (-want +got):\n%s", diff)
+		}
+		w.expectState(rec, dnsv1alpha1.RecordStateError, "SERVER_ERROR")
+		before := rec.ResourceVersion
+		w.pass(5 * time.Minute)
+		if w.exists(rec); rec.ResourceVersion != before {
+			t.Error("the same failure was written again")
+		}
+	})
+}
+
+// TestDeletionWhileACallIsInFlight: the record is not written after it was deleted.
+func TestDeletionWhileACallIsInFlight(t *testing.T) {
+	inWorld(t, func(w *world) {
+		server, rec := w.server(serverURL), aRecord("web", "main", "192.0.2.1")
+		block := make(chan struct{})
+		server.block = block
+		w.create(class("main", serverURL), rec)
+		w.remove(rec)
+		if !w.exists(rec) || server.count("delete") != 0 {
+			t.Fatalf("exists %v, calls %v", w.exists(rec), server.log)
+		}
+		server.set(func(s *fakeServer) { s.block = nil })
+		close(block)
+		w.settle()
+		if w.exists(rec) || server.values("www.example.com") != nil {
+			t.Errorf("exists %v, calls %v", w.exists(rec), server.log)
+		}
+	})
+}
+
+// TestDeletionOfWhatWasNeverSent asks no server, and none has to exist.
+func TestDeletionOfWhatWasNeverSent(t *testing.T) {
+	inWorld(t, func(w *world) {
+		rec := aRecord("web", "absent", "192.0.2.1")
+		rec.Finalizers = []string{dnsv1alpha1.DNSRecordFinalizer, "somebody.example.com/else"}
+		w.create(rec)
+		w.remove(rec)
+		if !w.exists(rec) || len(rec.Finalizers) != 1 || len(w.events) != 0 {
+			t.Fatalf("finalizers %q, events %q", rec.Finalizers, w.events)
+		}
+		writes := w.now.writes.Load()
+		edit(w, rec, func(rec *dnsv1alpha1.DNSRecord) { rec.Spec.Description = "it stays a while" })
+		if got := w.now.writes.Load() - writes; got != 0 {
+			t.Errorf("%d writes to an object that is not ours any more", got)
+		}
+	})
+}
+
+// TestDeletionLeavesWhatAnotherHolds: two objects say that they applied the same RRset, and one of them goes.
+func TestDeletionLeavesWhatAnotherHolds(t *testing.T) {
+	for name, tt := range map[string]struct {
+		stale func(*claims.Claim)
+		calls int
+	}{
+		"it holds":                     {func(*claims.Claim) {}, 0},
+		"the store is behind the time": {func(c *claims.Claim) { c.UID = "uid-before" }, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			byHand(t, func(w *world, p *process) {
+				rec, rival := aRecord("web", "main", "192.0.2.1"), aRecord("rival", "main", "192.0.2.1")
+				rec.Finalizers = []string{dnsv1alpha1.DNSRecordFinalizer}
+				w.create(class("main", serverURL), rec, rival)
+				p.feed.ClassChanged(class("main", serverURL))
+				for _, obj := range []*dnsv1alpha1.DNSRecord{rec, rival} {
+					obj.Status.Applied = &dnsv1alpha1.AppliedRecord{Server: serverURL, Type: "A", Domain: "example.com", Subdomain: "www"}
+					must(t, w.api.Status().Update(t.Context(), obj))
+				}
+				claim := claims.OfDNSRecord(rival, serverURL)[0]
+				tt.stale(&claim)
+				p.store.Set(claim.Owner, claim)
+				w.remove(rec)
+				for range 2 {
+					if w.exists(rec) {
+						_, err := p.records.Reconcile(t.Context(), rec)
+						must(t, err)
+						w.settle()
+					}
+				}
+				if got := w.server(serverURL).count("delete"); w.exists(rec) || got != tt.calls {
+					t.Errorf("exists %v, %d requests to delete; want %d", w.exists(rec), got, tt.calls)
+				}
+			})
+		})
+	}
+}
+
+// TestRecordAgainUnderTheSameName: nothing of the first one sticks to the second.
+func TestRecordAgainUnderTheSameName(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.create(class("main", serverURL), aRecord("web", "main", "192.0.2.1"))
+		w.remove(aRecord("web", "", ""))
+		again := aRecord("web", "main", "192.0.2.1")
+		w.create(again)
+		w.expectReady(again, metav1.ConditionTrue, dnsv1alpha1.ReasonRecordCreated)
+		if got := w.server(serverURL).count("upsert"); got != 2 {
+			t.Errorf("%d upserts, want 2", got)
+		}
+	})
+}
