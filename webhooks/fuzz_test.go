@@ -1,7 +1,6 @@
 package webhooks
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -74,7 +73,7 @@ func FuzzAdmission(f *testing.F) {
 			op = admissionv1.Create
 		}
 		for name, handler := range handlers {
-			checkAnswer(t, name, object, handler.Handle(context.Background(), request(op, object, old)))
+			checkAnswer(t, name, object, handler.Handle(t.Context(), request(op, object, old)))
 		}
 	})
 }
@@ -128,7 +127,7 @@ func checkAdds(t *testing.T, name, object string, p jsonpatch.JsonPatchOperation
 // TestPanicRefuses holds that a handler that panics refuses: a gate that fails does not stand open.
 func TestPanicRefuses(t *testing.T) {
 	hook := admission.WithValidator(scheme(t), &DNSRecord{&Gate{}})
-	answer := hook.WithRecoverPanic(true).Handle(context.Background(),
+	answer := hook.WithRecoverPanic(true).Handle(t.Context(),
 		request(admissionv1.Create, `{"spec":{"type":"A","dnsClassRef":{"name":"x"}}}`, ""))
 	if answer.Allowed {
 		t.Fatal("a panic let the object through")

@@ -62,7 +62,7 @@ const testTime = 20 * time.Second
 // start runs the server on free ports and waits until it is ready. It is stopped when the test ends.
 func start(t testing.TB, args ...string) *program {
 	t.Helper()
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := context.WithCancel(t.Context())
 	p := &program{stop: stop, code: make(chan int, 1)}
 	r, w := io.Pipe()
 	args = append([]string{"--listen", "127.0.0.1:0"}, args...)
@@ -390,7 +390,7 @@ func TestTLS(t *testing.T) {
 	p := start(t, "--dns-listen", "127.0.0.1:0", "--tls-cert-file", certFile, "--tls-key-file", keyFile, "--secret-file", secret)
 	url := strings.Replace(p.url, "http://", "https://", 1)
 	conform(t, "--server", url, "--secret-file", secret, "--ca-file", certFile)
-	old := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: pool, MaxVersion: tls.VersionTLS11}}} //nolint:gosec // to see it refused
+	old := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: pool, MaxVersion: tls.VersionTLS11}}}
 	if r, err := old.Get(url + "/health"); err == nil {
 		_ = r.Body.Close()
 		t.Error("TLS 1.1 is accepted")

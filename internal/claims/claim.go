@@ -3,7 +3,6 @@
 package claims
 
 import (
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -50,7 +49,7 @@ func Conflict(a, b Claim) *rules.Rule {
 }
 
 // Precedes says which of two conflicting claims wins: who holds the name keeps it, else the older object, then the one
-// whose namespace and name sort first. It is the same on every replica and after every restart.
+// whose namespace, name and kind sort first. It is the same on every replica and after every restart.
 func Precedes(a, b Claim) bool {
 	switch {
 	case a.Holds != b.Holds:
@@ -58,8 +57,10 @@ func Precedes(a, b Claim) bool {
 	case !a.Created.Equal(b.Created):
 		return a.Created.Before(b.Created)
 	case a.Owner.Namespace != b.Owner.Namespace:
-		return strings.Compare(a.Owner.Namespace, b.Owner.Namespace) < 0
+		return a.Owner.Namespace < b.Owner.Namespace
+	case a.Owner.Name != b.Owner.Name:
+		return a.Owner.Name < b.Owner.Name
 	default:
-		return strings.Compare(a.Owner.Name, b.Owner.Name) < 0
+		return a.Owner.Kind < b.Owner.Kind
 	}
 }

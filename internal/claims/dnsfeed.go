@@ -3,7 +3,7 @@ package claims
 import (
 	"sync"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
 )
@@ -98,7 +98,7 @@ func (f *DNSFeed) Server(class string) string {
 
 // slim keeps what a claim needs, so that the feed does not hold a second copy of every object.
 func slim(rec *dnsv1alpha1.DNSRecord) *dnsv1alpha1.DNSRecord {
-	out := &dnsv1alpha1.DNSRecord{ObjectMeta: v1.ObjectMeta{Namespace: rec.Namespace, Name: rec.Name, UID: rec.UID,
+	out := &dnsv1alpha1.DNSRecord{ObjectMeta: metav1.ObjectMeta{Namespace: rec.Namespace, Name: rec.Name, UID: rec.UID,
 		CreationTimestamp: rec.CreationTimestamp}}
 	out.Spec.Type, out.Spec.Domain, out.Spec.Subdomain = rec.Spec.Type, rec.Spec.Domain, rec.Spec.Subdomain
 	out.Spec.DNSClassRef = rec.Spec.DNSClassRef

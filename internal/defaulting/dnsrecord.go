@@ -19,7 +19,7 @@ func DNSRecord(ctx context.Context, source refs.Source, rec, old *dnsv1alpha1.DN
 	case rec.Spec.TTL != nil:
 		return nil
 	case old != nil:
-		rec.Spec.TTL = old.Spec.TTL
+		rec.Spec.TTL = copied(old.Spec.TTL)
 		return nil
 	}
 	ttl, err := classTTL(ctx, source, rec.Spec.DNSClassRef.Name)
@@ -40,5 +40,13 @@ func classTTL(ctx context.Context, source refs.Source, name string) (*int32, err
 	if class.Spec.DefaultTTL == nil {
 		return ptr.To[int32](dnsv1alpha1.DefaultTTL), nil
 	}
-	return ptr.To(*class.Spec.DefaultTTL), nil
+	return copied(class.Spec.DefaultTTL), nil
+}
+
+// copied is the same TTL in a place of its own: where it is from may be a cache.
+func copied(ttl *int32) *int32 {
+	if ttl == nil {
+		return nil
+	}
+	return ptr.To(*ttl)
 }

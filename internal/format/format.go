@@ -91,13 +91,13 @@ func Struct(s any) error {
 	}
 	var out []error
 	for _, e := range invalid {
-		out = append(out, errors.New(e.Field()+": "+accepted(e)))
+		out = append(out, errors.New(e.Field()+": "+accepted(reflect.TypeOf(s), e)))
 	}
 	return errors.Join(out...)
 }
 
-// accepted says in words what a failed tag asks for.
-func accepted(e validator.FieldError) string {
+// accepted says in words what a failed tag on a field of the struct asks for.
+func accepted(of reflect.Type, e validator.FieldError) string {
 	if f, ours := formats[Tag(e.Tag())]; ours {
 		return "give " + f.accepts
 	}
@@ -113,8 +113,19 @@ func accepted(e validator.FieldError) string {
 	case "lte", "max":
 		return "give at most " + e.Param()
 	case "gtefield":
-		return "give at least as much as " + e.Param()
+		return "give at least as much as " + sibling(of, e.Param())
 	default:
 		return fmt.Sprintf("does not fit %s %s", e.Tag(), e.Param())
 	}
+}
+
+// sibling calls another field of the struct, which a tag names, what its user calls it.
+func sibling(of reflect.Type, name string) string {
+	if of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	if field, found := of.FieldByName(name); found {
+		return publicName(field)
+	}
+	return name
 }

@@ -1,12 +1,9 @@
 package cluster
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,8 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/namegate/namegate/test/cluster/process"
 )
 
 // holderEnv tells the test binary to be a program that starts a control plane, says so, and waits to be killed.
@@ -95,6 +90,23 @@ func TestControlPlane(t *testing.T) {
 			t.Error("the operator may list every Secret of the cluster")
 		}
 	})
+	t.Run("moves the RBAC to another namespace", func(t *testing.T) {
+		const other = "somewhere-else"
+		if err := c.InstallRBAC(ctx, other); err != nil {
+			t.Fatal(err)
+		}
+		cfg, _, err := c.ServiceAccountConfig(ctx, other, OperatorServiceAccount)
+		if err != nil {
+			t.Fatal(err)
+		}
+		operator, err := NewClient(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !mayDo(ctx, t, operator, "list", "dns.homelab.mortenolsen.pro", "dnsrecords") {
+			t.Error("the operator of the other namespace may not list DNSRecords")
+		}
+	})
 	t.Run("finishes the deletion of a namespace", func(t *testing.T) {
 		if err := c.CreateNamespace(ctx, "short-lived"); err != nil {
 			t.Fatal(err)
@@ -139,53 +151,6 @@ func mayDo(ctx context.Context, t *testing.T, as client.Client, verb, group, res
 	return review.Status.Allowed
 }
 
-// TestParentKilled holds that nothing outlives a program that had no chance to stop what it started.
-func TestParentKilled(t *testing.T) {
-	if !process.KillsOrphans {
-		t.Skip("this system has no parent-death signal")
-	}
-	holder := exec.Command(os.Args[0])
-	tmp := t.TempDir() // its own, because every start of a cluster cleans up in the common one
-	holder.Env = append(os.Environ(), holderEnv+"=1", "TMPDIR="+tmp)
-	holder.Stderr = os.Stderr
-	stdout, err := holder.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := holder.Start(); err != nil {
-		t.Fatal(err)
-	}
-	line, err := bufio.NewReader(stdout).ReadString('\n')
-	if err != nil || strings.HasPrefix(line, "error") {
-		t.Fatalf("the holder says %q (%v)", line, err)
-	}
-	var pids []int
-	for _, field := range strings.Fields(line) {
-		var pid int
-		if _, err := fmt.Sscan(field, &pid); err != nil {
-			t.Fatal(err)
-		}
-		pids = append(pids, pid)
-	}
-	if len(pids) != 3 {
-		t.Fatalf("want three processes, got %v", pids)
-	}
-	if err := holder.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = holder.Wait()
-	awaitGone(t, pids)
-
-	data, err := filepath.Glob(filepath.Join(tmp, fmt.Sprintf("%s%d-*", dataPrefix, holder.Process.Pid)))
-	if err != nil || len(data) != 1 {
-		t.Fatalf("want the data that the holder left behind, got %v (%v)", data, err)
-	}
-	removeStaleData(tmp)
-	if _, err := os.Stat(data[0]); !os.IsNotExist(err) {
-		t.Errorf("the data of a dead program was not removed: %v", err)
-	}
-}
-
 func pidsOf(c *Cluster) []int {
 	var pids []int
 	for _, p := range c.Processes() {
@@ -196,7 +161,7 @@ func pidsOf(c *Cluster) []int {
 
 func awaitGone(t *testing.T, pids []int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	err := Poll(ctx, 20*time.Millisecond, func(context.Context) error {
 		for _, pid := range pids {

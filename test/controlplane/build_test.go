@@ -157,9 +157,7 @@ wait`)
 	stopped := errors.New("stopped by the test")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() {
-		for !exists(pidFile) && t.Context().Err() == nil {
-			time.Sleep(5 * time.Millisecond)
-		}
+		poll(t.Context(), func() bool { return exists(pidFile) })
 		cancel(stopped)
 	}()
 	_, err := c.fill(ctx, etcd, func(out string) error { return b.build(ctx, job{etcd, 1, 1}, out) })
@@ -188,11 +186,10 @@ func wantEnded(t *testing.T, pidFile string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 100 {
-		if !running(pid) {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
+	deadline, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if poll(deadline, func() bool { return !running(pid) }) {
+		return
 	}
 	_ = syscall.Kill(pid, syscall.SIGKILL)
 	t.Errorf("process %d still runs", pid)

@@ -57,7 +57,7 @@ func TestConcurrentFillsBuildOnce(t *testing.T) {
 					t.Error("two builds at the same time")
 				}
 				defer running.Add(-1)
-				time.Sleep(50 * time.Millisecond)
+				<-time.After(50 * time.Millisecond) // long enough for the others to come
 				return os.WriteFile(out, []byte("x"), 0o755)
 			})
 			if err != nil {
@@ -151,8 +151,10 @@ func TestLockHoldsAcrossProcessesAndEndsWithTheProcess(t *testing.T) {
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer child.Wait()
-	defer child.Process.Kill()
+	defer func() {
+		_ = child.Process.Kill()
+		_ = child.Wait()
+	}()
 	if _, err := io.ReadFull(stdout, make([]byte, len("locked"))); err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +184,7 @@ func holdLock(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	fmt.Print("locked")
-	time.Sleep(time.Minute)
+	<-time.After(time.Minute) // the parent kills it much sooner
 }
 
 func TestCacheDirectoryErrorsNameThePathAndAWayOut(t *testing.T) {

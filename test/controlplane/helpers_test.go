@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // syncBuffer is a log that several goroutines may write and a test may read.
@@ -133,4 +134,18 @@ func named(t *testing.T, name string) component {
 		t.Fatalf("no component %q: %v", name, err)
 	}
 	return list[0]
+}
+
+// poll asks again and again until the answer is yes, or ctx ends; it returns the last answer.
+func poll(ctx context.Context, done func() bool) bool {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !done() {
+		select {
+		case <-ctx.Done():
+			return done()
+		case <-tick.C:
+		}
+	}
+	return true
 }

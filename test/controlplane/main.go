@@ -145,7 +145,7 @@ func moduleDir() (string, error) {
 			return dir, nil
 		}
 	}
-	return "", fmt.Errorf("cannot find the sources this program was built from (looked in %s); call it with go run -C test/controlplane .", strings.Join(candidates, ", "))
+	return "", fmt.Errorf("cannot find the sources this program was built from (looked in %s); call it with go run -C test/controlplane . there", strings.Join(candidates, ", "))
 }
 
 // linkDir returns the directory for the links, absolute.

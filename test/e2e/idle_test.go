@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -41,15 +42,28 @@ func TestIdle(t *testing.T) {
 		Assess("writes nothing but the health of its classes", func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
 			// From one health check to another: what the last record still had to say is said by then.
 			awaitHealthChecks(ctx, t, auditSize(t), 2)
-			from := auditSize(t)
-			writes := awaitHealthChecks(ctx, t, from, checks)
+			looked := looks(t, p)
+			writes := awaitHealthChecks(ctx, t, auditSize(t), checks)
 			for _, write := range writes {
 				if !write.isHealthCheck() {
 					t.Errorf("a write of an idle Namegate: %s", write)
 				}
 			}
+			if looked = looks(t, p) - looked; looked < many {
+				t.Errorf("Namegate looked for drift %d times meanwhile, want once at each of %d records at least", looked, many)
+			}
 			return ctx
 		}).Feature())
+}
+
+// looks counts how often the DNS server was asked for what it holds.
+func looks(t *testing.T, p *place) int {
+	t.Helper()
+	log, err := p.server.Process().Log()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Count(log, `"method":"GET","path":"/records/`)
 }
 
 // write is one event of the audit log.

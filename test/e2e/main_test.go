@@ -3,12 +3,12 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -35,7 +35,7 @@ var namegateEnv = []string{
 // What all features share. The framework's set-up sets it before any of them runs.
 var (
 	testenv  env.Environment
-	provider = cluster.NewProvider(cluster.Options{ControllerManager: true, AuditWrites: true, LogDir: mustWorkDir()})
+	provider = cluster.NewProvider(cluster.Options{ControllerManager: true, AuditWrites: true, LogDir: workDir()})
 	plane    *cluster.Cluster
 	namegate *stack.Namegate
 	admin    client.Client
@@ -43,7 +43,7 @@ var (
 
 func TestMain(m *testing.M) {
 	testenv = env.NewWithConfig(envconf.New())
-	testenv.Setup(buildPrograms, envfuncs.CreateCluster(provider, clusterName), install, startNamegate)
+	testenv.Setup(emptyWorkDir, buildPrograms, envfuncs.CreateCluster(provider, clusterName), install, startNamegate)
 	testenv.Finish(stopNamegate, envfuncs.DestroyCluster(clusterName))
 	code := testenv.Run(m)
 	if err := findRaces(workDir()); err != nil {
@@ -62,20 +62,16 @@ func workDir() string {
 	return filepath.Join(root, "bin", "e2e")
 }
 
-// mustWorkDir makes an empty work directory, except for the binaries.
-func mustWorkDir() string {
-	dir := workDir()
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		panic(err)
+// emptyWorkDir removes the logs of the last run.
+func emptyWorkDir(ctx context.Context, _ *envconf.Config) (context.Context, error) {
+	if err := os.MkdirAll(workDir(), 0o755); err != nil {
+		return ctx, err
 	}
-	logs, err := filepath.Glob(filepath.Join(dir, "*.log"))
+	logs, err := filepath.Glob(filepath.Join(workDir(), "*.log"))
 	for _, log := range logs {
 		err = errors.Join(err, os.Remove(log))
 	}
-	if err != nil {
-		panic(err)
-	}
-	return dir
+	return ctx, err
 }
 
 func buildPrograms(ctx context.Context, _ *envconf.Config) (context.Context, error) {
@@ -119,7 +115,7 @@ func findRaces(dir string) error {
 	for _, path := range logs {
 		log, readErr := os.ReadFile(path)
 		err = errors.Join(err, readErr)
-		if at := strings.Index(string(log), "WARNING: DATA RACE"); at >= 0 {
+		if at := bytes.Index(log, []byte("WARNING: DATA RACE")); at >= 0 {
 			end := min(len(log), at+4000)
 			err = errors.Join(err, fmt.Errorf("%s tells of a data race:\n%s", path, log[at:end]))
 		}

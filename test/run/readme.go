@@ -41,7 +41,7 @@ func readTryIt(root string) (tryIt, error) {
 }
 
 var (
-	fenced      = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
+	fenced      = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?\n)```$")
 	withoutDig  = regexp.MustCompile("Without `dig`: `([^`]+)`")
 	nextSection = regexp.MustCompile(`(?m)^## `)
 )

@@ -9,8 +9,8 @@ required=${1:-}
 # program, its Debian packages, and what is skipped without it
 needs=(
 	"gcc|gcc libc6-dev|everything: the race detector needs a C compiler (make test RACE= does without)"
-	"named|bind9|the end-to-end tests of the RFC 2136 back end, which run BIND 9"
-	"dig|bind9-dnsutils|the end-to-end tests that ask as a resolver does"
+	"named|bind9|the tests that run BIND 9: of the RFC 2136 back end, and end to end"
+	"dig|bind9-dnsutils|the tests that ask as a person does"
 )
 
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin

@@ -9,7 +9,7 @@ while read -r dir; do
 	targets=$(sed -nE 's/^func (Fuzz[A-Za-z0-9_]*)\(.*/\1/p' "$dir"/*_test.go 2>/dev/null || true)
 	for target in $targets; do
 		printf '\n== %s %s, %s ==\n' "${dir#"$PWD"/}" "$target" "$FUZZTIME"
-		go test -run '^$' -fuzz "^$target\$" -fuzztime "$FUZZTIME" "$dir"
+		go test -run '^$' -fuzz "^$target\$" -fuzztime "$FUZZTIME" "$dir" </dev/null
 		count=$((count + 1))
 	done
 done < <(go list -f '{{.Dir}}' ./...)

@@ -87,7 +87,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.options.Log.LogAttrs(r.Context(), level, "request",
 		slog.String("method", rules.Clip(r.Method)), slog.String("path", rules.Clip(r.URL.EscapedPath())),
-		slog.Int("status", a.status), slog.String("code", string(a.code)), slog.Duration("took", time.Since(start)),
+		slog.Int("status", a.status), slog.String("code", string(a.code)), slog.String("took", time.Since(start).Round(time.Microsecond).String()),
 		slog.String("remote", r.RemoteAddr))
 }
 

@@ -35,8 +35,8 @@ func checks(options Options) []check {
 	}
 	list = append(list,
 		check{"answers-are-json", "G1", "answers to good and bad requests are application/json of the protocol's form", answersAreJSON},
-		check{"unknown-path", "E4", "404 or 405, and not RECORD_NOT_FOUND", unknownPath},
-		check{"body-too-large", "E3", "a body above 1 MiB is refused, with 413 or 400 or by closing the connection, and the server goes on", bodyTooLarge},
+		check{"unknown-path", "E3", "404 or 405, and not RECORD_NOT_FOUND", unknownPath},
+		check{"body-too-large", "E2", "a body above 1 MiB is refused, with 413 or 400 or by closing the connection, and the server goes on", bodyTooLarge},
 	)
 	return append(list, signatureChecks(options)...)
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -321,7 +322,7 @@ func brokenServers(t testing.TB) map[string]struct {
 	fails  []string
 } {
 	burnt := map[string]bool{}
-	real := verifier(t, v1.SHA256)
+	bare := verifier(t, v1.SHA256)
 	return map[string]struct {
 		wrap   func(http.Handler) http.Handler
 		decide func(r *http.Request, body []byte, err error) error
@@ -551,9 +552,9 @@ func brokenServers(t testing.TB) map[string]struct {
 		},
 		"signs with or without the base path": {
 			decide: func(r *http.Request, body []byte, err error) error {
-				bare := *r
-				bare.RequestURI = strings.TrimPrefix(r.RequestURI, "/base")
-				if err != nil && real.Verify(&bare, body) == nil {
+				stripped := *r
+				stripped.RequestURI = strings.TrimPrefix(r.RequestURI, "/base")
+				if err != nil && bare.Verify(&stripped, body) == nil {
 					return nil
 				}
 				return err
@@ -621,6 +622,40 @@ func TestEveryCheckHasItsOwnName(t *testing.T) {
 			t.Errorf("%s: the guide has no requirement %s", r.Name, r.Requirement)
 		}
 		seen[r.Name] = true
+	}
+}
+
+// TestGuide: the signatures and error codes in the guide are the ones of the protocol.
+func TestGuide(t *testing.T) {
+	guide, err := os.ReadFile("../../../docs/dns-server-guide.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := []byte("correct horse battery staple")
+	body := []byte(`{"operation":"upsert","record":{"type":"A","domain":"example.com","subdomain":"www","values":["192.0.2.1"],"ttl":300}}`)
+	for _, tt := range []struct {
+		alg                 v1.Algorithm
+		method, path, nonce string
+		body                []byte
+	}{
+		{v1.SHA256, "GET", "/health", "6f1e0d9c8b7a", nil},
+		{v1.SHA512, "GET", "/health", "6f1e0d9c8b7a", nil},
+		{v1.SHA256, "DELETE", "/records/A/example.com/%2A.apps", "6f1e0d9c8b7b", nil},
+		{v1.SHA256, "POST", "/records", "6f1e0d9c8b7c", body},
+	} {
+		signature, err := v1.Sign(tt.alg, key, tt.method, tt.path, "2026-01-02T03:04:05Z", tt.nonce, tt.body)
+		if err != nil || !bytes.Contains(guide, []byte(signature+" *stdin\n")) {
+			t.Errorf("%s %s: the guide does not have %s (%v)", tt.method, tt.path, signature, err)
+		}
+	}
+	if !bytes.Contains(guide, body) {
+		t.Errorf("the guide signs another body than %s", body)
+	}
+	for _, code := range []v1.ErrorCode{v1.CodeInvalidRecord, v1.CodeInvalidDomain, v1.CodeInvalidValue, v1.CodeRecordNotFound, v1.CodeAuthFailed,
+		v1.CodeTimestampStale, v1.CodeNonceReused, v1.CodeRateLimited, v1.CodeQuotaExceeded, v1.CodeServerError} {
+		if row := fmt.Sprintf("| `%s` | %d |", code, code.Status()); !bytes.Contains(guide, []byte(row)) {
+			t.Errorf("the guide lacks %s", row)
+		}
 	}
 }
 
@@ -714,9 +749,10 @@ func TestCannotRun(t *testing.T) {
 	signs := start(t, server.Options{Verifier: verifier(t, v1.SHA256)}, nil, "")
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
-	private := httptest.NewTLSServer(http.NotFoundHandler())
+	private := httptest.NewUnstartedServer(http.NotFoundHandler())
+	private.Config.ErrorLog = log.New(io.Discard, "", 0)
+	private.StartTLS()
 	defer private.Close()
-	private.Config.ErrorLog = nil
 	for what, args := range map[string][]string{
 		"no server":             {},
 		"no URL":                {"--server", "dns.example.com"},

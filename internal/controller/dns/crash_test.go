@@ -38,7 +38,7 @@ func TestKilledAnywhere(t *testing.T) {
 						}
 						life(w)
 						if seen <= victim {
-							t.Errorf("there was no effect %d", victim)
+							w.t.Errorf("there was no effect %d", victim)
 						}
 					})
 				})

@@ -16,7 +16,6 @@ import (
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
 	"github.com/namegate/namegate/internal/conditions"
-	"github.com/namegate/namegate/internal/endpoint"
 	"github.com/namegate/namegate/internal/provider/httpdns"
 )
 
@@ -134,12 +133,11 @@ func (r *Classes) inUse(ctx context.Context, class *dnsv1alpha1.DNSClass) (bool,
 
 // findTarget finds out how to speak to the server.
 func (r *Classes) findTarget(ctx context.Context, p *classPass) (bool, error) {
-	server, err := endpoint.Parse(p.obj.Spec.Server)
-	if err != nil {
-		p.unchecked(dnsv1alpha1.ReasonInvalidConfiguration, unusable(p.obj, "", "its server is no URL of a DNS server").message)
-		return true, nil
+	server, bad := serverOf(p.obj)
+	var err error
+	if bad == nil {
+		p.target, bad, err = r.targets.of(ctx, p.obj, server)
 	}
-	target, bad, err := r.targets.of(ctx, p.obj, server)
 	switch {
 	case err != nil:
 		return false, err
@@ -150,7 +148,6 @@ func (r *Classes) findTarget(ctx context.Context, p *classPass) (bool, error) {
 		}
 		return true, nil
 	}
-	p.target = target
 	return false, nil
 }
 

@@ -141,11 +141,12 @@ func (r *Records) findClass(ctx context.Context, p *recordPass) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if p.server, err = endpoint.Parse(class.Spec.Server); err != nil {
-		p.invalid(unusable(class, "", "its server is no URL of a DNS server").message)
+	server, bad := serverOf(class)
+	if bad != nil {
+		p.invalid(bad.message)
 		return true, nil
 	}
-	p.class = class
+	p.class, p.server = class, server
 	return false, nil
 }
 

@@ -121,7 +121,7 @@ func (r *Records) awaitRetryToDelete(_ context.Context, p *recordPass) (bool, er
 	return p.await(digest("delete", targetDigest(p.target))), nil
 }
 
-// deleteFromServer has the record deleted. State Deleted is written before the finalizer goes, for those who watch.
+// deleteFromServer has the record deleted.
 func (r *Records) deleteFromServer(ctx context.Context, p *recordPass) (bool, error) {
 	server, id, ticket := r.dial(p.target), p.id, r.ticket(p, "delete")
 	outcome, ended := r.lanes.Do(ticket, func(ctx context.Context) Outcome {
@@ -131,19 +131,24 @@ func (r *Records) deleteFromServer(ctx context.Context, p *recordPass) (bool, er
 		return true, nil
 	}
 	p.used = &ticket
-	if outcome.Err != nil {
-		r.fail(p, outcome)
-		p.retry(outcome.Ended.Add(r.retries.deleteAgain(p.note.failures)))
-		return true, nil
+	if outcome.Err == nil {
+		return true, r.deleted(ctx, p, outcome)
 	}
+	r.fail(p, outcome)
+	p.retry(outcome.Ended.Add(r.retries.deleteAgain(p.note.failures)))
+	return true, nil
+}
+
+// deleted: the record is gone from the server. State Deleted is written before the finalizer goes, for those who watch.
+func (r *Records) deleted(ctx context.Context, p *recordPass, outcome Outcome) error {
 	p.obj.Status.State, p.obj.Status.Error = dnsv1alpha1.RecordStateDeleted, nil
 	p.obj.Status.LastSyncTime = &metav1.Time{Time: outcome.Ended}
 	p.ready(metav1.ConditionFalse, dnsv1alpha1.ReasonRecordDeleted, "the record is gone from the server")
 	r.log.Info("record deleted", logged(p.obj)...)
 	if err := p.status.Status(ctx, p.obj); err != nil {
-		return true, err
+		return err
 	}
-	return true, r.letGo(ctx, p)
+	return r.letGo(ctx, p)
 }
 
 // release lets go of an object although its record is still on the server, and says so.

@@ -90,21 +90,21 @@ func TestDeletion(t *testing.T) {
 				if tt.stays != "" {
 					w.expectReady(rec, metav1.ConditionFalse, tt.stays)
 					if rec.Status.State != tt.state {
-						t.Errorf("state is %s, want %s", rec.Status.State, tt.state)
+						w.t.Errorf("state is %s, want %s", rec.Status.State, tt.state)
 					}
 					tt.cure(w, rec)
 					w.pass(time.Minute)
 				}
 				if w.exists(rec) {
-					t.Fatalf("the object is still there: %+v", rec.Status)
+					w.t.Fatalf("the object is still there: %+v", rec.Status)
 				}
 				if left := server.values("www.example.com") != nil; left != tt.onward {
-					t.Errorf("left on the server: %v, want %v", left, tt.onward)
+					w.t.Errorf("left on the server: %v, want %v", left, tt.onward)
 				}
 				if tt.event {
 					w.expectEvent("Warning LeftBehind Release web", "www.example.com", "A record", "server ")
 				} else if len(w.events) != 0 {
-					t.Errorf("events: %q", w.events)
+					w.t.Errorf("events: %q", w.events)
 				}
 			})
 		})
@@ -129,12 +129,12 @@ func TestDeletedIsWrittenBeforeTheFinalizerGoes(t *testing.T) {
 				last = rec.Status
 			}
 		}
-		must(t, w.api.Get(t.Context(), client.ObjectKeyFromObject(rec), rec))
+		must(w.t, w.api.Get(w.t.Context(), client.ObjectKeyFromObject(rec), rec))
 		rec.Generation++ // as the API server does
-		must(t, w.api.Update(t.Context(), rec))
+		must(w.t, w.api.Update(w.t.Context(), rec))
 		w.remove(rec)
 		if last.State != dnsv1alpha1.RecordStateDeleted || w.exists(rec) {
-			t.Errorf("the last status seen was %+v", last)
+			w.t.Errorf("the last status seen was %+v", last)
 		}
 	})
 }
@@ -160,13 +160,13 @@ func TestDeletionIsRetriedForEver(t *testing.T) {
 			want[i] *= time.Second
 		}
 		if diff := cmp.Diff(want, tries); diff != "" {
-			t.Errorf("tries (-want +got):\n%s", diff)
+			w.t.Errorf("tries (-want +got):\n%s", diff)
 		}
 		w.expectState(rec, dnsv1alpha1.RecordStateError, "SERVER_ERROR")
 		before := rec.ResourceVersion
 		w.pass(5 * time.Minute)
 		if w.exists(rec); rec.ResourceVersion != before {
-			t.Error("the same failure was written again")
+			w.t.Error("the same failure was written again")
 		}
 	})
 }
@@ -180,13 +180,13 @@ func TestDeletionWhileACallIsInFlight(t *testing.T) {
 		w.create(class("main", serverURL), rec)
 		w.remove(rec)
 		if !w.exists(rec) || server.count("delete") != 0 {
-			t.Fatalf("exists %v, calls %v", w.exists(rec), server.log)
+			w.t.Fatalf("exists %v, calls %v", w.exists(rec), server.log)
 		}
 		server.set(func(s *fakeServer) { s.block = nil })
 		close(block)
 		w.settle()
 		if w.exists(rec) || server.values("www.example.com") != nil {
-			t.Errorf("exists %v, calls %v", w.exists(rec), server.log)
+			w.t.Errorf("exists %v, calls %v", w.exists(rec), server.log)
 		}
 	})
 }
@@ -199,12 +199,12 @@ func TestDeletionOfWhatWasNeverSent(t *testing.T) {
 		w.create(rec)
 		w.remove(rec)
 		if !w.exists(rec) || len(rec.Finalizers) != 1 || len(w.events) != 0 {
-			t.Fatalf("finalizers %q, events %q", rec.Finalizers, w.events)
+			w.t.Fatalf("finalizers %q, events %q", rec.Finalizers, w.events)
 		}
 		writes := w.now.writes.Load()
 		edit(w, rec, func(rec *dnsv1alpha1.DNSRecord) { rec.Spec.Description = "it stays a while" })
 		if got := w.now.writes.Load() - writes; got != 0 {
-			t.Errorf("%d writes to an object that is not ours any more", got)
+			w.t.Errorf("%d writes to an object that is not ours any more", got)
 		}
 	})
 }
@@ -226,7 +226,7 @@ func TestDeletionLeavesWhatAnotherHolds(t *testing.T) {
 				p.feed.ClassChanged(class("main", serverURL))
 				for _, obj := range []*dnsv1alpha1.DNSRecord{rec, rival} {
 					obj.Status.Applied = &dnsv1alpha1.AppliedRecord{Server: serverURL, Type: "A", Domain: "example.com", Subdomain: "www"}
-					must(t, w.api.Status().Update(t.Context(), obj))
+					must(w.t, w.api.Status().Update(w.t.Context(), obj))
 				}
 				claim := claims.OfDNSRecord(rival, serverURL)[0]
 				tt.stale(&claim)
@@ -234,13 +234,13 @@ func TestDeletionLeavesWhatAnotherHolds(t *testing.T) {
 				w.remove(rec)
 				for range 2 {
 					if w.exists(rec) {
-						_, err := p.records.Reconcile(t.Context(), rec)
-						must(t, err)
+						_, err := p.records.Reconcile(w.t.Context(), rec)
+						must(w.t, err)
 						w.settle()
 					}
 				}
 				if got := w.server(serverURL).count("delete"); w.exists(rec) || got != tt.calls {
-					t.Errorf("exists %v, %d requests to delete; want %d", w.exists(rec), got, tt.calls)
+					w.t.Errorf("exists %v, %d requests to delete; want %d", w.exists(rec), got, tt.calls)
 				}
 			})
 		})
@@ -256,7 +256,7 @@ func TestRecordAgainUnderTheSameName(t *testing.T) {
 		w.create(again)
 		w.expectReady(again, metav1.ConditionTrue, dnsv1alpha1.ReasonRecordCreated)
 		if got := w.server(serverURL).count("upsert"); got != 2 {
-			t.Errorf("%d upserts, want 2", got)
+			w.t.Errorf("%d upserts, want 2", got)
 		}
 	})
 }

@@ -43,13 +43,13 @@ func TestNameConflict(t *testing.T) {
 				w.expectState(loser, dnsv1alpha1.RecordStatePending, "")
 				message := conditions.Find(loser.Status.Conditions, dnsv1alpha1.ConditionReady).Message
 				if strings.Contains(message, "holder") || strings.Contains(message, "192.0.2.1") || !strings.Contains(message, "www.example.com") {
-					t.Errorf("message: %s", message)
+					w.t.Errorf("message: %s", message)
 				}
 				writes := w.now.writes.Load()
 				w.pass(25 * time.Minute)
 				w.expectReady(loser, metav1.ConditionFalse, dnsv1alpha1.ReasonNameConflict)
 				if got := w.now.writes.Load() - writes; got != 4 {
-					t.Errorf("%d writes in 25 minutes, want 4 for the health of two classes", got)
+					w.t.Errorf("%d writes in 25 minutes, want 4 for the health of two classes", got)
 				}
 
 				server.set(func(s *fakeServer) { s.err = failing(unreachable(), "delete") })
@@ -58,12 +58,12 @@ func TestNameConflict(t *testing.T) {
 				server.set(func(s *fakeServer) { s.err = nil })
 				w.pass(10 * time.Second)
 				if w.exists(holder) {
-					t.Fatal("the holder is still there")
+					w.t.Fatal("the holder is still there")
 				}
 				w.expectReady(loser, metav1.ConditionTrue, dnsv1alpha1.ReasonRecordCreated)
 				w.remove(loser)
 				if w.exists(loser) || len(server.has) != 0 {
-					t.Errorf("left: object %v, server %v", w.exists(loser), server.has)
+					w.t.Errorf("left: object %v, server %v", w.exists(loser), server.has)
 				}
 			})
 		})
@@ -77,7 +77,7 @@ func TestLoserLeavesNothingAndDeletesNothing(t *testing.T) {
 		w.create(class("main", serverURL), holder, loser)
 		w.remove(loser)
 		if w.exists(loser) || w.server(serverURL).count("delete") != 0 || w.server(serverURL).values("www.example.com") == nil {
-			t.Errorf("exists %v, calls %v", w.exists(loser), w.server(serverURL).log)
+			w.t.Errorf("exists %v, calls %v", w.exists(loser), w.server(serverURL).log)
 		}
 	})
 }
@@ -101,7 +101,7 @@ func TestOneOfManyGetsTheName(t *testing.T) {
 				}
 			}
 			if !slices.Equal(ready, []string{"team-00"}) || w.server(serverURL).count("upsert") != 1 {
-				t.Fatalf("round %d: ready are %q after %d upserts", round, ready, w.server(serverURL).count("upsert"))
+				w.t.Fatalf("round %d: ready are %q after %d upserts", round, ready, w.server(serverURL).count("upsert"))
 			}
 			w.restart()
 			w.settle()
@@ -123,11 +123,11 @@ func TestServerOfTheClassMovesToATakenName(t *testing.T) {
 		w.expectReady(rec, metav1.ConditionFalse, dnsv1alpha1.ReasonNameConflict)
 		w.expectReady(holder, metav1.ConditionTrue, dnsv1alpha1.ReasonRecordCreated)
 		if rec.Status.Applied == nil || rec.Status.Applied.Server != other {
-			t.Errorf("applied: %+v", rec.Status.Applied)
+			w.t.Errorf("applied: %+v", rec.Status.Applied)
 		}
 		w.remove(rec)
 		if w.exists(rec) || len(w.server(other).has) != 0 || len(w.server(serverURL).has) != 1 {
-			t.Errorf("exists %v, left %v and %v", w.exists(rec), w.server(other).has, w.server(serverURL).has)
+			w.t.Errorf("exists %v, left %v and %v", w.exists(rec), w.server(other).has, w.server(serverURL).has)
 		}
 	})
 }
@@ -169,11 +169,11 @@ func TestRivalIsReadLive(t *testing.T) {
 				claim := claims.OfDNSRecord(rival, serverURL)[0]
 				p.store.Set(claim.Owner, tt.stale(claim))
 				tt.live(w, rival)
-				_, err := p.records.Reconcile(t.Context(), rec)
-				must(t, err)
+				_, err := p.records.Reconcile(w.t.Context(), rec)
+				must(w.t, err)
 				w.exists(rec)
 				if got := (sight{conditions.Find(rec.Status.Conditions, dnsv1alpha1.ConditionReady).Reason, string(rec.Status.State)}); got != tt.want {
-					t.Errorf("got %+v, want %+v", got, tt.want)
+					w.t.Errorf("got %+v, want %+v", got, tt.want)
 				}
 			})
 		})
@@ -194,11 +194,11 @@ func TestRivalThatCannotBeRead(t *testing.T) {
 			}
 			return nil
 		}
-		if _, err := p.records.Reconcile(t.Context(), rec); !errors.Is(err, away) {
-			t.Errorf("error is %v", err)
+		if _, err := p.records.Reconcile(w.t.Context(), rec); !errors.Is(err, away) {
+			w.t.Errorf("error is %v", err)
 		}
 		if w.exists(rec); len(rec.Status.Conditions) != 0 || len(rec.Finalizers) != 0 {
-			t.Errorf("decided: %+v", rec.Status)
+			w.t.Errorf("decided: %+v", rec.Status)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package dns
 
 import (
 	"hash/fnv"
+	"math"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -93,8 +94,8 @@ func (r *Records) restUntilCheck(p *recordPass, since time.Time) {
 func spread(uid types.UID, interval time.Duration) time.Duration {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(uid))
-	permille := time.Duration(h.Sum32()%201) - 100
-	return interval + interval/1000*permille
+	share := float64(h.Sum32()) / math.MaxUint32
+	return time.Duration(float64(interval) * (0.9 + 0.2*share))
 }
 
 // failed: a call to publish failed, and the next attempt follows by itself.
@@ -120,10 +121,10 @@ func (r *Records) fail(p *recordPass, outcome Outcome) failure {
 
 // setError keeps the time at which the same error was first seen, so that one that lasts is written once.
 func (p *recordPass) setError(f failure, at time.Time) {
-	if e := p.obj.Status.Error; e != nil && e.Code == string(f.code) && e.Message == f.message {
+	if e := p.obj.Status.Error; e != nil && e.Code == f.code && e.Message == f.message {
 		return
 	}
-	p.obj.Status.Error = &dnsv1alpha1.RecordError{Code: string(f.code), Message: f.message, Timestamp: &metav1.Time{Time: at}}
+	p.obj.Status.Error = &dnsv1alpha1.RecordError{Code: f.code, Message: f.message, Timestamp: &metav1.Time{Time: at}}
 }
 
 // await says whether the next attempt at the subject has to wait, and has the record looked at again then.

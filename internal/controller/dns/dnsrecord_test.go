@@ -38,10 +38,10 @@ func TestRecordIsPublishedChangedAndDeleted(t *testing.T) {
 			LastSyncTime: &metav1.Time{Time: created}, Conditions: rec.Status.Conditions,
 			Applied: &dnsv1alpha1.AppliedRecord{Server: serverURL, Type: "A", Domain: "example.com", Subdomain: "www", Hash: contentHash(at, set)}}
 		if diff := cmp.Diff(want, rec.Status); diff != "" {
-			t.Errorf("status (-want +got):\n%s", diff)
+			w.t.Errorf("status (-want +got):\n%s", diff)
 		}
 		if got := server.values("www.example.com"); !slices.Equal(got, []string{"192.0.2.1", "192.0.2.2"}) {
-			t.Errorf("the server has %q", got)
+			w.t.Errorf("the server has %q", got)
 		}
 
 		w.pass(time.Minute)
@@ -51,18 +51,18 @@ func TestRecordIsPublishedChangedAndDeleted(t *testing.T) {
 		w.expectReady(rec, metav1.ConditionTrue, dnsv1alpha1.ReasonRecordUpdated)
 		w.expectState(rec, dnsv1alpha1.RecordStateUpdated, "")
 		if !rec.Status.LastSyncTime.Equal(&metav1.Time{Time: created.Add(time.Minute)}) {
-			t.Errorf("lastSyncTime is %v, a minute after %v it should not be", rec.Status.LastSyncTime, created)
+			w.t.Errorf("lastSyncTime is %v, a minute after %v it should not be", rec.Status.LastSyncTime, created)
 		}
-		if got := server.has[idOf(t, "www")]; got.TTL != 0 || !slices.Equal(got.Values(), []string{"192.0.2.3"}) {
-			t.Errorf("the server has %+v", got)
+		if got := server.has[idOf(w.t, "www")]; got.TTL != 0 || !slices.Equal(got.Values(), []string{"192.0.2.3"}) {
+			w.t.Errorf("the server has %+v", got)
 		}
 
 		w.remove(rec)
 		if w.exists(rec) || server.values("www.example.com") != nil {
-			t.Errorf("the record is still there: object %v, server %v", w.exists(rec), server.values("www.example.com"))
+			w.t.Errorf("the record is still there: object %v, server %v", w.exists(rec), server.values("www.example.com"))
 		}
 		if got := []int{server.count("upsert"), server.count("delete"), server.count("get")}; !slices.Equal(got, []int{2, 1, 0}) {
-			t.Errorf("%v upserts, deletes and gets; want 2, 1, 0", got)
+			w.t.Errorf("%v upserts, deletes and gets; want 2, 1, 0", got)
 		}
 	})
 }
@@ -83,8 +83,8 @@ func TestRecordTTL(t *testing.T) {
 				rec.Spec.TTL, c.Spec.DefaultTTL = tt.record, tt.class
 				w.create(c, rec)
 				w.expectReady(rec, metav1.ConditionTrue, dnsv1alpha1.ReasonRecordCreated)
-				if got := w.server(serverURL).has[idOf(t, "www")].TTL; got != tt.want {
-					t.Errorf("TTL is %d, want %d", got, tt.want)
+				if got := w.server(serverURL).has[idOf(w.t, "www")].TTL; got != tt.want {
+					w.t.Errorf("TTL is %d, want %d", got, tt.want)
 				}
 			})
 		})
@@ -98,10 +98,10 @@ func TestRecordMetadataIsPublished(t *testing.T) {
 		rec.Spec.Metadata = &dnsv1alpha1.RecordMetadata{Priority: ptr.To[int32](1), Weight: ptr.To[int32](2), Port: ptr.To[int32](5060)}
 		w.create(class("main", serverURL), rec)
 		w.expectReady(rec, metav1.ConditionTrue, dnsv1alpha1.ReasonRecordCreated)
-		id := idOf(t, "_sip._tcp")
+		id := idOf(w.t, "_sip._tcp")
 		id.Type = record.SRV
 		if set := w.server(serverURL).has[id]; set.Priority != 1 || set.Weight != 2 || set.Port != 5060 {
-			t.Errorf("the server has %+v", set)
+			w.t.Errorf("the server has %+v", set)
 		}
 	})
 }
@@ -176,7 +176,7 @@ func TestRecordReasons(t *testing.T) {
 		"key of the class bypassed the gate": {func(_ *world, c *dnsv1alpha1.DNSClass, _ *dnsv1alpha1.DNSRecord) {
 			c.Spec.HMACAuth = &dnsv1alpha1.HMACAuth{Secret: ptr.To("")}
 		}, no, dnsv1alpha1.ReasonInvalidConfiguration, dnsv1alpha1.RecordStateError, "", true},
-		"name taken": {func(w *world, _ *dnsv1alpha1.DNSClass, rec *dnsv1alpha1.DNSRecord) {
+		"name taken": {func(w *world, _ *dnsv1alpha1.DNSClass, _ *dnsv1alpha1.DNSRecord) {
 			w.create(class("before", serverURL), aRecord("earlier", "before", "192.0.2.9"))
 			w.server(serverURL).log = nil
 		}, no, dnsv1alpha1.ReasonNameConflict, dnsv1alpha1.RecordStatePending, "", true},
@@ -189,10 +189,10 @@ func TestRecordReasons(t *testing.T) {
 				w.expectReady(rec, tt.status, tt.reason)
 				w.expectState(rec, tt.state, tt.code)
 				if got := w.server(serverURL).count("upsert"); (got == 0) != tt.silent {
-					t.Errorf("%d upserts", got)
+					w.t.Errorf("%d upserts", got)
 				}
 				if tt.silent && rec.Status.Applied != nil {
-					t.Errorf("status.applied is %+v although nothing was sent", rec.Status.Applied)
+					w.t.Errorf("status.applied is %+v although nothing was sent", rec.Status.Applied)
 				}
 			})
 		})
@@ -220,10 +220,10 @@ func TestRecordInvalidIsLeftAlone(t *testing.T) {
 		passes := w.now.passes.Load()
 		w.pass(25 * time.Minute)
 		if got := w.now.passes.Load() - passes; got > 1 { // one timer from before
-			t.Errorf("%d reconciliations of what cannot change by itself", got)
+			w.t.Errorf("%d reconciliations of what cannot change by itself", got)
 		}
 		if got := w.server(serverURL).values("www.example.com"); !slices.Equal(got, []string{"192.0.2.1"}) {
-			t.Errorf("the server has %q", got)
+			w.t.Errorf("the server has %q", got)
 		}
 	})
 }
@@ -244,13 +244,13 @@ func TestConvergedRecordsCauseNoWrites(t *testing.T) {
 				writes, upserts := w.now.writes.Load(), server.count("upsert")
 				w.pass(time.Hour)
 				if got := w.now.writes.Load() - writes; got != 6 {
-					t.Errorf("%d writes to the API server in an hour; want 6, one for each health check", got)
+					w.t.Errorf("%d writes to the API server in an hour; want 6, one for each health check", got)
 				}
 				if got := server.count("upsert") - upserts; got != 0 {
-					t.Errorf("%d upserts", got)
+					w.t.Errorf("%d upserts", got)
 				}
 				if got := server.count("get"); got < 20*5 || got > 20*7 {
-					t.Errorf("%d gets in an hour; want about 6 for each of 20 records", got)
+					w.t.Errorf("%d gets in an hour; want about 6 for each of 20 records", got)
 				}
 			})
 		})
@@ -267,15 +267,15 @@ func TestDriftIsRepairedAtTheResync(t *testing.T) {
 				server, rec := w.server(serverURL), aRecord("web", "main", "192.0.2.1")
 				w.create(class("main", serverURL), rec)
 				other, _ := record.Parse(record.Spec{Type: "A", Domain: "example.com", Subdomain: "www", Values: []string{"203.0.113.1"}, TTL: 300})
-				server.set(func(s *fakeServer) { drift(s, idOf(t, "www"), other) })
+				server.set(func(s *fakeServer) { drift(s, idOf(w.t, "www"), other) })
 				w.pass(12 * time.Minute)
 				if got := server.values("www.example.com"); !slices.Equal(got, []string{"192.0.2.1"}) {
-					t.Errorf("the server has %q", got)
+					w.t.Errorf("the server has %q", got)
 				}
 				w.expectReady(rec, metav1.ConditionTrue, dnsv1alpha1.ReasonRecordUpdated)
 				w.expectState(rec, dnsv1alpha1.RecordStateUpdated, "")
 				if server.count("upsert") != 2 || server.count("get") != 1 {
-					t.Errorf("calls: %v", server.log)
+					w.t.Errorf("calls: %v", server.log)
 				}
 			})
 		})
@@ -309,16 +309,16 @@ func TestRestartPublishesNothingAgain(t *testing.T) {
 		w.restart()
 		w.settle()
 		if server.count("upsert") != 1 || server.count("get") != 1 || server.count("health") != 1 {
-			t.Errorf("calls after a restart: %v; want one upsert and one health check from before, and one get", server.log)
+			w.t.Errorf("calls after a restart: %v; want one upsert and one health check from before, and one get", server.log)
 		}
 		if w.exists(rec); rec.ResourceVersion != before || w.now.writes.Load() != 0 {
-			t.Errorf("%d writes after a restart", w.now.writes.Load())
+			w.t.Errorf("%d writes after a restart", w.now.writes.Load())
 		}
 		server.set(func(s *fakeServer) { clear(s.has) })
 		w.restart()
 		w.settle()
 		if server.values("www.example.com") == nil {
-			t.Error("what was lost while the operator was away was not found")
+			w.t.Error("what was lost while the operator was away was not found")
 		}
 	})
 }
@@ -342,7 +342,7 @@ func TestEditWithoutEffect(t *testing.T) {
 				edit(w, rec, func(rec *dnsv1alpha1.DNSRecord) { rec.Spec.Description = "a note" })
 				w.expectReady(rec, metav1.ConditionTrue, tt.reason)
 				if got := server.count("upsert"); got != tt.upserts {
-					t.Errorf("%d upserts, want %d", got, tt.upserts)
+					w.t.Errorf("%d upserts, want %d", got, tt.upserts)
 				}
 			})
 		})
@@ -377,10 +377,10 @@ func TestRetrySchedule(t *testing.T) {
 			want[i] *= time.Second
 		}
 		if diff := cmp.Diff(want, tries); diff != "" {
-			t.Errorf("tries (-want +got):\n%s", diff)
+			w.t.Errorf("tries (-want +got):\n%s", diff)
 		}
 		if !rec.Status.Error.Timestamp.Equal(first) || rec.ResourceVersion != used || before == used {
-			t.Errorf("the same error was written again: since %v, first %v", rec.Status.Error.Timestamp, first)
+			w.t.Errorf("the same error was written again: since %v, first %v", rec.Status.Error.Timestamp, first)
 		}
 	})
 }
@@ -409,7 +409,7 @@ func TestRetriesStartAnew(t *testing.T) {
 				tries := server.count("upsert")
 				cause(w, c, rec)
 				if got := server.count("upsert") - tries; got != 1 {
-					t.Fatalf("%d attempts at once, want 1", got)
+					w.t.Fatalf("%d attempts at once, want 1", got)
 				}
 				w.expectState(rec, dnsv1alpha1.RecordStatePending, "AUTH_FAILED") // the count is from one again
 				server.set(func(s *fakeServer) { s.err = nil })
@@ -458,11 +458,11 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 		edit(w, rec, func(rec *dnsv1alpha1.DNSRecord) { rec.Spec.Values = []string{"192.0.2.2"} })
 		w.pass(89 * time.Second)
 		if got := server.count("upsert"); got != 1 {
-			t.Errorf("%d attempts before the server is ready", got)
+			w.t.Errorf("%d attempts before the server is ready", got)
 		}
 		w.pass(time.Second)
 		if got := server.count("upsert"); got != 2 {
-			t.Errorf("%d attempts after the server is ready", got)
+			w.t.Errorf("%d attempts after the server is ready", got)
 		}
 	})
 }
@@ -475,11 +475,11 @@ func TestRefusedRecordIsTriedAtTheHealthInterval(t *testing.T) {
 		w.pass(599 * time.Second)
 		w.expectState(rec, dnsv1alpha1.RecordStateError, "INVALID_RECORD")
 		if got := server.count("upsert"); got != 1 {
-			t.Errorf("%d attempts, want 1", got)
+			w.t.Errorf("%d attempts, want 1", got)
 		}
 		w.pass(time.Second)
 		if got := server.count("upsert"); got != 2 {
-			t.Errorf("%d attempts, want 2", got)
+			w.t.Errorf("%d attempts, want 2", got)
 		}
 	})
 }
@@ -507,7 +507,7 @@ func TestPublishedRecordLosesItsClass(t *testing.T) {
 		w.remove(c)
 		annotate(w, c)
 		if w.exists(c) {
-			t.Fatal("the class is still there")
+			w.t.Fatal("the class is still there")
 		}
 		w.expectReady(rec, metav1.ConditionFalse, dnsv1alpha1.ReasonDNSClassNotFound)
 		w.expectState(rec, dnsv1alpha1.RecordStateCreated, "")
@@ -535,15 +535,15 @@ func TestServerOfTheClassMoves(t *testing.T) {
 		edit(w, c, func(c *dnsv1alpha1.DNSClass) { c.Spec.Server = secure })
 		w.expectReady(rec, metav1.ConditionTrue, dnsv1alpha1.ReasonRecordCreated)
 		if rec.Status.Applied.Server != secure {
-			t.Errorf("applied to %s", rec.Status.Applied.Server)
+			w.t.Errorf("applied to %s", rec.Status.Applied.Server)
 		}
 		w.expectEvent("Warning LeftBehind Move web", "www.example.com", "A record", serverURL)
 		if w.server(serverURL).values("www.example.com") == nil || w.server(serverURL).count("delete") != 0 {
-			t.Error("the record was deleted from the old server, which may be the new one")
+			w.t.Error("the record was deleted from the old server, which may be the new one")
 		}
 		w.remove(rec)
 		if w.exists(rec) || w.server(secure).values("www.example.com") != nil || w.server(serverURL).values("www.example.com") == nil {
-			t.Error("a deletion has to reach the new server, and that only")
+			w.t.Error("a deletion has to reach the new server, and that only")
 		}
 	})
 }
@@ -581,10 +581,10 @@ func TestDeadServersDelayNobodyElse(t *testing.T) {
 		w.expectReady(rec, metav1.ConditionTrue, dnsv1alpha1.ReasonRecordUpdated)
 		w.remove(rec)
 		if w.exists(rec) || time.Since(start) != 0 {
-			t.Errorf("exists %v after %v", w.exists(rec), time.Since(start))
+			w.t.Errorf("exists %v after %v", w.exists(rec), time.Since(start))
 		}
 		if got := w.server("http://dead-0.example.org").count("upsert"); got != 2 {
-			t.Errorf("%d calls in flight to one dead server, want 2", got)
+			w.t.Errorf("%d calls in flight to one dead server, want 2", got)
 		}
 	})
 }
@@ -598,14 +598,14 @@ func TestChangeWhileACallIsInFlight(t *testing.T) {
 		w.create(class("main", serverURL), rec)
 		edit(w, rec, func(rec *dnsv1alpha1.DNSRecord) { rec.Spec.Values = []string{"192.0.2.2"} })
 		if got := server.count("upsert"); got != 1 {
-			t.Fatalf("%d calls at a time for one record", got)
+			w.t.Fatalf("%d calls at a time for one record", got)
 		}
 		server.set(func(s *fakeServer) { s.block = nil })
 		close(block)
 		w.settle()
 		w.expectReady(rec, metav1.ConditionTrue, dnsv1alpha1.ReasonRecordCreated)
 		if got := server.values("www.example.com"); !slices.Equal(got, []string{"192.0.2.2"}) {
-			t.Errorf("the server has %q", got)
+			w.t.Errorf("the server has %q", got)
 		}
 	})
 }
@@ -618,13 +618,13 @@ func TestOutcomeOutlivesAConflict(t *testing.T) {
 		w.touched = func(what string, before bool) {
 			if what == "patch status" && before && w.server(serverURL).count("upsert") == 1 && conflicts == 0 {
 				now := aRecord("web", "", "")
-				must(t, w.api.Get(t.Context(), client.ObjectKeyFromObject(now), now))
+				must(w.t, w.api.Get(w.t.Context(), client.ObjectKeyFromObject(now), now))
 				if now.Status.Applied == nil { // it is the class's status
 					return
 				}
 				conflicts++
 				now.Labels = map[string]string{"somebody": "else"}
-				must(t, w.api.Update(t.Context(), now))
+				must(w.t, w.api.Update(w.t.Context(), now))
 			}
 		}
 		w.create(class("main", serverURL))
@@ -632,7 +632,7 @@ func TestOutcomeOutlivesAConflict(t *testing.T) {
 		w.pass(time.Second)
 		w.expectReady(rec, metav1.ConditionTrue, dnsv1alpha1.ReasonRecordCreated)
 		if got := w.server(serverURL).count("upsert"); conflicts != 1 || got != 1 {
-			t.Errorf("%d conflicts, %d upserts; want 1 of each", conflicts, got)
+			w.t.Errorf("%d conflicts, %d upserts; want 1 of each", conflicts, got)
 		}
 	})
 }
@@ -650,7 +650,7 @@ func TestFailingAPIServerLosesNothing(t *testing.T) {
 		}
 		w.create(rec)
 		if w.exists(rec); len(rec.Status.Conditions) != 0 {
-			t.Errorf("conditions: %+v", rec.Status.Conditions)
+			w.t.Errorf("conditions: %+v", rec.Status.Conditions)
 		}
 		w.broken = nil
 		w.pass(time.Second)
@@ -683,11 +683,11 @@ func TestSecretsAreShownNowhere(t *testing.T) {
 				c.Spec = dnsv1alpha1.DNSClassSpec{}
 			}
 			text, err := json.Marshal(obj)
-			must(t, err)
+			must(w.t, err)
 			shown += string(text)
 		}
 		if strings.Contains(shown, key) || strings.Contains(shown, "czNjcjN0") || !strings.Contains(shown, "panicked") {
-			t.Errorf("a secret is shown, or the fault is not:\n%s", shown)
+			w.t.Errorf("a secret is shown, or the fault is not:\n%s", shown)
 		}
 	})
 }
@@ -698,7 +698,7 @@ func TestNothingIsRememberedOfTheGone(t *testing.T) {
 		c, rec, stripped := class("main", serverURL), aRecord("web", "main", "192.0.2.1"), named(aRecord("stripped", "main", "192.0.2.1"), "stripped")
 		w.create(c, rec, stripped)
 		if w.now.records.notes.len() != 2 || w.now.classes.checked.len() != 1 {
-			t.Fatalf("remembered: %d records, %d classes", w.now.records.notes.len(), w.now.classes.checked.len())
+			w.t.Fatalf("remembered: %d records, %d classes", w.now.records.notes.len(), w.now.classes.checked.len())
 		}
 		w.remove(rec)
 		w.server(serverURL).set(func(s *fakeServer) { s.err = failing(unreachable(), "delete") })
@@ -706,11 +706,11 @@ func TestNothingIsRememberedOfTheGone(t *testing.T) {
 		edit(w, stripped, func(rec *dnsv1alpha1.DNSRecord) { rec.Finalizers = nil }) // a person forces it
 		w.remove(c)
 		if w.exists(rec) || w.exists(stripped) || w.exists(c) {
-			t.Fatal("an object is still there")
+			w.t.Fatal("an object is still there")
 		}
 		r, cl := w.now.records, w.now.classes
 		if r.notes.len() != 0 || cl.checked.len() != 0 || len(r.lanes.calls) != 0 || len(cl.lanes.calls) != 0 || w.now.store.Len() != 0 {
-			t.Errorf("remembered: %d records, %d classes, %d and %d calls, %d claims", r.notes.len(), cl.checked.len(), len(r.lanes.calls),
+			w.t.Errorf("remembered: %d records, %d classes, %d and %d calls, %d claims", r.notes.len(), cl.checked.len(), len(r.lanes.calls),
 				len(cl.lanes.calls), w.now.store.Len())
 		}
 	})

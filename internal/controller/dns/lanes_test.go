@@ -23,6 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // bench is a Lanes with what it woke.
 type bench struct {
 	*Lanes
+	t      *testing.T
 	cancel context.CancelFunc
 	mu     sync.Mutex
 	woken  []string
@@ -31,7 +32,7 @@ type bench struct {
 func inLanes(t *testing.T, width int, test func(*bench)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		b := &bench{}
+		b := &bench{t: t}
 		b.Lanes = NewLanes(width, func(n types.NamespacedName) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
@@ -69,25 +70,25 @@ func TestLanesOutcome(t *testing.T) {
 		failed := errors.New("failed")
 		call := answers(failed, nil)
 		if _, done := b.Do(ticket("s", "a", "1"), call); done {
-			t.Fatal("done before it was made")
+			b.t.Fatal("done before it was made")
 		}
 		synctest.Wait()
 		for range 2 { // it stays until it is forgotten
-			if outcome, done := b.Do(ticket("s", "a", "1"), call); !done || outcome.Err != failed || !outcome.Ended.Equal(time.Now()) {
-				t.Fatalf("outcome %+v, done %v", outcome, done)
+			if outcome, done := b.Do(ticket("s", "a", "1"), call); !done || !errors.Is(outcome.Err, failed) || !outcome.Ended.Equal(time.Now()) {
+				b.t.Fatalf("outcome %+v, done %v", outcome, done)
 			}
 		}
 		b.Forget(ticket("s", "a", "0"))
 		if _, done := b.Do(ticket("s", "a", "1"), call); !done {
-			t.Fatal("forgotten by another ticket")
+			b.t.Fatal("forgotten by another ticket")
 		}
 		b.Forget(ticket("s", "a", "1"))
 		if _, done := b.Do(ticket("s", "a", "1"), call); done {
-			t.Fatal("not forgotten")
+			b.t.Fatal("not forgotten")
 		}
 		synctest.Wait()
 		if !slices.Equal(b.woken, []string{"a", "a"}) {
-			t.Errorf("woken: %q", b.woken)
+			b.t.Errorf("woken: %q", b.woken)
 		}
 	})
 }
@@ -111,19 +112,19 @@ func TestLanesBoundTheCallsToOneServer(t *testing.T) {
 		b.Do(ticket("fast", "other", ""), answers(nil, nil))
 		synctest.Wait()
 		if now.Load() != 3 || !slices.Equal(b.woken, []string{"other"}) {
-			t.Fatalf("%d in flight to the slow server; woken: %q", now.Load(), b.woken)
+			b.t.Fatalf("%d in flight to the slow server; woken: %q", now.Load(), b.woken)
 		}
 		close(gate)
 		synctest.Wait()
 		if most.Load() != 3 || len(b.woken) != 11 {
-			t.Errorf("at most %d in flight; woken: %q", most.Load(), b.woken)
+			b.t.Errorf("at most %d in flight; woken: %q", most.Load(), b.woken)
 		}
 		if len(b.lanes) != 0 {
-			t.Errorf("%d idle lanes are left", len(b.lanes))
+			b.t.Errorf("%d idle lanes are left", len(b.lanes))
 		}
 		slices.Sort(order[:3])
 		if !slices.Equal(order[:3], []string{"0", "1", "2"}) {
-			t.Errorf("the first three were %q", order[:3])
+			b.t.Errorf("the first three were %q", order[:3])
 		}
 	})
 }
@@ -143,21 +144,21 @@ func TestLanesKeepTheOrderOfOneObject(t *testing.T) {
 		synctest.Wait()
 		for _, name := range []string{"2", "3"} {
 			if _, done := b.Do(ticket("s", "a", name), call(name, nil)); done {
-				t.Fatal("done while another call is in flight")
+				b.t.Fatal("done while another call is in flight")
 			}
 		}
 		synctest.Wait()
 		if !slices.Equal(calls, []string{"1"}) {
-			t.Fatalf("calls: %q", calls)
+			b.t.Fatalf("calls: %q", calls)
 		}
 		close(gate)
 		synctest.Wait()
 		if _, done := b.Do(ticket("s", "a", "3"), call("3", nil)); done {
-			t.Fatal("the outcome of another call counts")
+			b.t.Fatal("the outcome of another call counts")
 		}
 		synctest.Wait()
 		if outcome, done := b.Do(ticket("s", "a", "3"), nil); !done || outcome.Err.Error() != "3" || !slices.Equal(calls, []string{"1", "3"}) {
-			t.Errorf("outcome %+v, done %v, calls %q", outcome, done, calls)
+			b.t.Errorf("outcome %+v, done %v, calls %q", outcome, done, calls)
 		}
 	})
 }
@@ -173,10 +174,10 @@ func TestLanesReplaceWhatWaits(t *testing.T) {
 		close(gate)
 		synctest.Wait()
 		if outcome, done := b.Do(ticket("s", "a", "2"), nil); !done || outcome.Err != nil {
-			t.Errorf("outcome %+v, done %v", outcome, done)
+			b.t.Errorf("outcome %+v, done %v", outcome, done)
 		}
 		if !slices.Equal(b.woken, []string{"first", "a"}) {
-			t.Errorf("woken: %q", b.woken)
+			b.t.Errorf("woken: %q", b.woken)
 		}
 	})
 }
@@ -190,12 +191,12 @@ func TestLanesLetGoOfAnotherServer(t *testing.T) {
 		b.Do(ticket("alive", "a", "1"), answers(nil, nil))
 		synctest.Wait()
 		if outcome, done := b.Do(ticket("alive", "a", "1"), nil); !done || outcome.Err != nil {
-			t.Fatalf("outcome %+v, done %v", outcome, done)
+			b.t.Fatalf("outcome %+v, done %v", outcome, done)
 		}
 		close(gate)
 		synctest.Wait()
 		if outcome, done := b.Do(ticket("alive", "a", "1"), nil); !done || outcome.Err != nil || !slices.Equal(b.woken, []string{"a"}) {
-			t.Errorf("outcome %+v, done %v, woken %q", outcome, done, b.woken)
+			b.t.Errorf("outcome %+v, done %v, woken %q", outcome, done, b.woken)
 		}
 	})
 }
@@ -207,13 +208,13 @@ func TestLanesDropWhatIsInFlight(t *testing.T) {
 		synctest.Wait()
 		b.Forget(ticket("s", "a", "1")) // has not ended: no effect
 		if len(b.calls) != 1 {
-			t.Fatal("a call in flight was forgotten")
+			b.t.Fatal("a call in flight was forgotten")
 		}
 		b.Drop("a")
 		close(gate)
 		synctest.Wait()
 		if len(b.woken) != 0 || len(b.calls) != 0 {
-			t.Errorf("woken %q, kept %d", b.woken, len(b.calls))
+			b.t.Errorf("woken %q, kept %d", b.woken, len(b.calls))
 		}
 	})
 }
@@ -233,7 +234,7 @@ func TestLanesKeepTheOrderAcrossADrop(t *testing.T) {
 				early := true
 				call := func(context.Context) Outcome {
 					if early {
-						t.Error("the first call is still in flight")
+						b.t.Error("the first call is still in flight")
 					}
 					return Outcome{}
 				}
@@ -243,11 +244,11 @@ func TestLanesKeepTheOrderAcrossADrop(t *testing.T) {
 				close(gate)
 				synctest.Wait()
 				if _, done := b.Do(ticket("s", "a", "2"), call); done || !slices.Equal(b.woken, []string{"a"}) {
-					t.Fatalf("done %v, woken %q", done, b.woken)
+					b.t.Fatalf("done %v, woken %q", done, b.woken)
 				}
 				synctest.Wait()
 				if _, done := b.Do(ticket("s", "a", "2"), call); !done {
-					t.Error("not done")
+					b.t.Error("not done")
 				}
 			})
 		})
@@ -260,10 +261,10 @@ func TestLanesSurviveAPanic(t *testing.T) {
 		b.Do(ticket("s", "b", "1"), answers(nil, nil))
 		synctest.Wait()
 		if outcome, done := b.Do(ticket("s", "a", "1"), nil); !done || !errors.Is(outcome.Err, errPanic) {
-			t.Errorf("outcome %+v, done %v", outcome, done)
+			b.t.Errorf("outcome %+v, done %v", outcome, done)
 		}
 		if outcome, done := b.Do(ticket("s", "b", "1"), nil); !done || outcome.Err != nil {
-			t.Errorf("the call after it: %+v, done %v", outcome, done)
+			b.t.Errorf("the call after it: %+v, done %v", outcome, done)
 		}
 	})
 }
@@ -278,11 +279,11 @@ func TestLanesEnd(t *testing.T) {
 		b.cancel()
 		b.Wait()
 		if _, done := b.Do(ticket("s", "c", "1"), func(context.Context) Outcome { made = true; return Outcome{} }); done {
-			t.Error("done after the end")
+			b.t.Error("done after the end")
 		}
 		synctest.Wait()
 		if made || len(b.woken) != 0 {
-			t.Errorf("made %v, woken %q", made, b.woken)
+			b.t.Errorf("made %v, woken %q", made, b.woken)
 		}
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
-	dnsserverv1 "github.com/namegate/namegate/api/dnsserver/v1"
 	"github.com/namegate/namegate/internal/provider/httpdns"
 	"github.com/namegate/namegate/internal/record"
 )
@@ -53,8 +52,9 @@ func repair(ctx context.Context, server Server, set *record.RRset, insist bool) 
 
 // failure is what a failed call means for the object that it was made for.
 type failure struct {
-	reason  string
-	code    dnsserverv1.ErrorCode
+	reason string
+	// code is one of the protocol's.
+	code    string
 	message string
 	// refused: the server will not take the record as it is, however often it is asked.
 	refused bool
@@ -64,12 +64,12 @@ type failure struct {
 
 // failures holds what each kind of failure means: the reason, and the code where the server sent none.
 var failures = map[httpdns.Kind]failure{
-	httpdns.Unreachable: {reason: dnsv1alpha1.ReasonServerUnreachable, code: dnsserverv1.CodeServerError},
-	httpdns.Server:      {reason: dnsv1alpha1.ReasonServerError, code: dnsserverv1.CodeServerError},
-	httpdns.RateLimited: {reason: dnsv1alpha1.ReasonServerError, code: dnsserverv1.CodeRateLimited},
-	httpdns.Quota:       {reason: dnsv1alpha1.ReasonServerError, code: dnsserverv1.CodeQuotaExceeded},
-	httpdns.Auth:        {reason: dnsv1alpha1.ReasonAuthenticationFailed, code: dnsserverv1.CodeAuthFailed},
-	httpdns.Invalid:     {reason: dnsv1alpha1.ReasonValidationFailed, code: dnsserverv1.CodeInvalidRecord, refused: true},
+	httpdns.Unreachable: {reason: dnsv1alpha1.ReasonServerUnreachable, code: "SERVER_ERROR"},
+	httpdns.Server:      {reason: dnsv1alpha1.ReasonServerError, code: "SERVER_ERROR"},
+	httpdns.RateLimited: {reason: dnsv1alpha1.ReasonServerError, code: "RATE_LIMITED"},
+	httpdns.Quota:       {reason: dnsv1alpha1.ReasonServerError, code: "QUOTA_EXCEEDED"},
+	httpdns.Auth:        {reason: dnsv1alpha1.ReasonAuthenticationFailed, code: "AUTH_FAILED"},
+	httpdns.Invalid:     {reason: dnsv1alpha1.ReasonValidationFailed, code: "INVALID_RECORD", refused: true},
 }
 
 // failureOf says what the error of a call means. An error that is not one of the provider's is shown in words of our own only: nobody
@@ -77,12 +77,12 @@ var failures = map[httpdns.Kind]failure{
 func failureOf(err error) failure {
 	var failed *httpdns.Error
 	if !errors.As(err, &failed) {
-		return failure{reason: dnsv1alpha1.ReasonServerError, code: dnsserverv1.CodeServerError, message: errPanic.Error()}
+		return failure{reason: dnsv1alpha1.ReasonServerError, code: failures[httpdns.Server].code, message: errPanic.Error()}
 	}
 	f := failures[failed.Kind]
 	f.message, f.retryAfter = failed.Error(), failed.RetryAfter
 	if failed.Code != "" {
-		f.code = failed.Code
+		f.code = string(failed.Code)
 	}
 	return f
 }

@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
-	dnsserverv1 "github.com/namegate/namegate/api/dnsserver/v1"
 	"github.com/namegate/namegate/internal/endpoint"
 	"github.com/namegate/namegate/internal/provider/httpdns"
 	"github.com/namegate/namegate/internal/record"
@@ -41,6 +40,15 @@ func unusable(class *dnsv1alpha1.DNSClass, reason, why string) *trouble {
 	return &trouble{reason: reason, message: fmt.Sprintf("DNSClass %s cannot be used: %s", class.Name, why)}
 }
 
+// serverOf returns the server of a class.
+func serverOf(class *dnsv1alpha1.DNSClass) (endpoint.URL, *trouble) {
+	server, err := endpoint.Parse(class.Spec.Server)
+	if err != nil {
+		return server, unusable(class, dnsv1alpha1.ReasonInvalidConfiguration, "its server is no URL of a DNS server")
+	}
+	return server, nil
+}
+
 func (t *trouble) forGood() *trouble {
 	t.gone = true
 	return t
@@ -58,9 +66,9 @@ func (t *targets) of(ctx context.Context, class *dnsv1alpha1.DNSClass, server en
 	}
 	switch auth.Algorithm {
 	case "", dnsv1alpha1.HMACSHA256:
-		target.Algorithm = dnsserverv1.SHA256
+		target.Algorithm = "SHA256"
 	case dnsv1alpha1.HMACSHA512:
-		target.Algorithm = dnsserverv1.SHA512
+		target.Algorithm = "SHA512"
 	default:
 		return target, unusable(class, dnsv1alpha1.ReasonInvalidConfiguration, "its hmacAuth.algorithm is neither SHA256 nor SHA512"), nil
 	}

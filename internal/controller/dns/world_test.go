@@ -1,6 +1,7 @@
 package dns
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -408,7 +409,7 @@ func (s *fakeServer) begin(ctx context.Context, t httpdns.Target, operation stri
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.key != nil && string(s.key) != string(t.Key) {
+	if s.key != nil && !bytes.Equal(s.key, t.Key) {
 		return &httpdns.Error{Kind: httpdns.Auth, Status: 401, Code: "AUTH_FAILED"}
 	}
 	if s.err == nil {
@@ -537,7 +538,7 @@ func (w *world) pass(d time.Duration) {
 	w.settle()
 }
 
-// create adds an object as the API server would, and lets everything come of it.
+// create adds objects as the API server would, and lets everything come of each before the next.
 func (w *world) create(objs ...client.Object) {
 	w.t.Helper()
 	for _, obj := range objs {
@@ -548,8 +549,8 @@ func (w *world) create(objs ...client.Object) {
 			obj.SetCreationTimestamp(metav1.NewTime(time.Now().Truncate(time.Second)))
 		}
 		must(w.t, w.api.Create(w.t.Context(), obj))
+		w.settle()
 	}
-	w.settle()
 }
 
 // edit changes the spec of an object as a user does.

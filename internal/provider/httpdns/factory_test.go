@@ -76,7 +76,7 @@ func TestSignaturesVerify(t *testing.T) {
 		for _, base := range []string{"", "/dns/v1"} {
 			v := newVerifying(t, algorithm, testKey)
 			plain := httptest.NewServer(v)
-			defer plain.Close()
+			t.Cleanup(plain.Close)
 			secure := tlsServer(t, v)
 			count := 0
 			for _, server := range []*httptest.Server{plain, secure} {
@@ -86,15 +86,15 @@ func TestSignaturesVerify(t *testing.T) {
 						target := Target{Server: mustURL(t, server.URL+base), Timeout: longTimeout, Key: []byte(testKey), Algorithm: algorithm}
 						client := factory.Client(target)
 						clear(target.Key) // the client has a copy
-						if err := call(context.Background(), client); err != nil {
+						if err := call(t.Context(), client); err != nil {
 							t.Error(err)
 						}
 						count++
 
 						target.Key = []byte(testKey + "\n")
-						want(t, call(context.Background(), factory.Client(target)), causeSignature, 401, "AUTH_FAILED")
+						want(t, call(t.Context(), factory.Client(target)), causeSignature, 401, "AUTH_FAILED")
 						target.Key = nil
-						want(t, call(context.Background(), factory.Client(target)), causeSignature, 401, "AUTH_FAILED")
+						want(t, call(t.Context(), factory.Client(target)), causeSignature, 401, "AUTH_FAILED")
 					})
 				}
 			}
@@ -111,7 +111,7 @@ func TestOldTLSIsRefused(t *testing.T) {
 	server.Config.ErrorLog = discardLog
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	want(t, signedClient(t, server.URL, longTimeout, Options{RootCAs: roots(server)}).Health(context.Background()), causeTLS, 0, "")
+	want(t, signedClient(t, server.URL, longTimeout, Options{RootCAs: roots(server)}).Health(t.Context()), causeTLS, 0, "")
 }
 
 // TestRequestsThatAreNotSent are refused before any connection is opened.
@@ -122,7 +122,7 @@ func TestRequestsThatAreNotSent(t *testing.T) {
 	}
 	factory := NewFactory(Options{DialContext: dial})
 	server := mustURL(t, "http://dns.example.com")
-	ctx := context.Background()
+	ctx := t.Context()
 	for operation, call := range operations(t) {
 		t.Run(operation, func(t *testing.T) {
 			want(t, call(ctx, factory.Client(Target{})), causeNoServer, 0, "")
@@ -186,18 +186,18 @@ func TestProxyInOwnProcess(t *testing.T) {
 		direct = append(direct, address)
 		return nil, errors.New("none")
 	}
-	want(t, NewFactory(Options{DialContext: dial}).Client(target).Health(context.Background()), causeNetwork, 0, "")
+	want(t, NewFactory(Options{DialContext: dial}).Client(target).Health(t.Context()), causeNetwork, 0, "")
 	if len(direct) != 1 || direct[0] != "dns.example.com:80" {
 		t.Errorf("dialled %q, want only the server itself", direct)
 	}
-	if err := NewFactory(Options{AllowProxy: true}).Client(target).Health(context.Background()); err != nil {
+	if err := NewFactory(Options{AllowProxy: true}).Client(target).Health(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func TestUserAgent(t *testing.T) {
 	server := serve(t, respond(200, jsonHeader, `{"status":"healthy"}`))
-	if err := signedClient(t, server.url, 0, Options{UserAgent: "namegate/1.2.3"}).Health(context.Background()); err != nil {
+	if err := signedClient(t, server.url, 0, Options{UserAgent: "namegate/1.2.3"}).Health(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got := server.requests[0].UserAgent(); got != "namegate/1.2.3" {
@@ -262,7 +262,7 @@ func TestServerThatSpeaksFirst(t *testing.T) {
 		untilGone(conn)
 	})
 	for range 50 {
-		want(t, signedClient(t, "http://"+address, longTimeout, Options{}).Health(context.Background()), causeNotHTTP, 0, "")
+		want(t, signedClient(t, "http://"+address, longTimeout, Options{}).Health(t.Context()), causeNotHTTP, 0, "")
 	}
 }
 
@@ -285,7 +285,7 @@ func TestNothingShowsTheKey(t *testing.T) {
 		slog.New(slog.NewTextHandler(&logged, nil)).Info("m", "v", value)
 		texts = append(texts, logged.String())
 	}
-	decimals := strings.Trim(fmt.Sprint([]byte(testKey)), "[]")
+	decimals := strings.Trim(fmt.Sprint(string([]byte(testKey))), "[]")
 	forms := []string{testKey, decimals, strings.ReplaceAll(decimals, " ", ", "), fmt.Sprintf("%x", testKey), fmt.Sprintf("%#v", []byte(testKey))[8:40], marshal(t, []byte(testKey))}
 	for _, text := range texts {
 		for _, form := range forms {

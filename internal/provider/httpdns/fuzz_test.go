@@ -61,7 +61,7 @@ func FuzzWire(f *testing.F) {
 				}()
 				return ours, nil
 			}
-			err := call(context.Background(), signedClient(t, "http://dns.example.com", 10*time.Second, Options{DialContext: dial}))
+			err := call(t.Context(), signedClient(t, "http://dns.example.com", 10*time.Second, Options{DialContext: dial}))
 			<-done
 			checkClosed(t, err)
 			if errors.Is(err, context.DeadlineExceeded) {

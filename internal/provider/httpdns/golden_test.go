@@ -35,7 +35,7 @@ func recordWire(t *testing.T, base string, key []byte, algorithm dnsserverv1.Alg
 	})
 	now := func() time.Time { return time.Date(2025, 12, 30, 10, 0, 0, 5, time.UTC) }
 	client := NewFactory(Options{Clock: now}).Client(Target{Server: mustURL(t, "http://"+host+base), Key: key, Algorithm: algorithm})
-	if err := call(context.Background(), client); err != nil {
+	if err := call(t.Context(), client); err != nil {
 		t.Fatal(err)
 	}
 	return <-got, host
@@ -157,7 +157,7 @@ func TestGoldenGet(t *testing.T) {
 			wire := Wire(set)
 			wire.FQDN = set.Owner.String()
 			server := serve(t, respond(200, jsonHeader, marshal(t, dnsserverv1.Response{Success: true, Record: &wire})))
-			got, err := signedClient(t, server.url, 0, Options{}).Get(context.Background(), Of(set))
+			got, err := signedClient(t, server.url, 0, Options{}).Get(t.Context(), Of(set))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -172,7 +172,7 @@ func operations(t testing.TB) map[string]func(context.Context, *Client) error {
 		"Get": func(ctx context.Context, c *Client) error {
 			got, err := c.Get(ctx, id)
 			if (got == nil) != (err != nil) {
-				return fmt.Errorf("Get returned %v and %v", got, err)
+				return fmt.Errorf("Get returned %v and %w", got, err)
 			}
 			return err
 		},

@@ -197,7 +197,7 @@ func TestHostileServers(t *testing.T) {
 				}
 				client := signedClient(t, server.url, timeout, Options{DialContext: countingDial(&read)})
 				start := time.Now()
-				err := call(context.Background(), client)
+				err := call(t.Context(), client)
 				took := time.Since(start)
 				expected := tc.want
 				if expected == causeUnsuccessful && operation == "Health" {
@@ -231,7 +231,7 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 			t.Run(fmt.Sprint(status, operation), func(t *testing.T) {
 				other := serve(t, respond(200, jsonHeader, wwwAnswer))
 				server := serve(t, respond(status, "Location: "+other.url+"/health\r\n", ""))
-				want(t, call(context.Background(), signedClient(t, server.url, longTimeout, Options{})), causeRedirect, status, "")
+				want(t, call(t.Context(), signedClient(t, server.url, longTimeout, Options{})), causeRedirect, status, "")
 				if other.count() != 0 {
 					t.Error("the redirect was followed")
 				}
@@ -251,7 +251,7 @@ func TestRateLimited(t *testing.T) {
 		for operation, call := range operations(t) {
 			t.Run(header+operation, func(t *testing.T) {
 				server := serve(t, respond(429, jsonHeader+header, errorBody("RATE_LIMITED")))
-				err := call(context.Background(), signedClient(t, server.url, longTimeout, Options{Clock: func() time.Time { return now }}))
+				err := call(t.Context(), signedClient(t, server.url, longTimeout, Options{Clock: func() time.Time { return now }}))
 				want(t, err, causeRateLimited, 429, "RATE_LIMITED")
 				var failed *Error
 				if errors.As(err, &failed); failed.RetryAfter != wait {
@@ -311,7 +311,7 @@ func TestUnreachable(t *testing.T) {
 					timeout = shortTimeout
 				}
 				start := time.Now()
-				err := call(context.Background(), signedClient(t, tc.url, timeout, tc.options))
+				err := call(t.Context(), signedClient(t, tc.url, timeout, tc.options))
 				want(t, err, tc.want, 0, "")
 				if took := time.Since(start); took > shortTimeout+slack {
 					t.Errorf("took %v", took)
@@ -335,7 +335,7 @@ func TestPlainHTTPToTLS(t *testing.T) {
 	url := strings.Replace(secure.URL, "https:", "http:", 1)
 	for operation, call := range operations(t) {
 		t.Run(operation, func(t *testing.T) {
-			err := call(context.Background(), signedClient(t, url, longTimeout, Options{}))
+			err := call(t.Context(), signedClient(t, url, longTimeout, Options{}))
 			checkClosed(t, err)
 			var failed *Error
 			// Go's server answers 400 and closes; when it closes while it has not read all, its system may take the answer back.
@@ -350,7 +350,7 @@ func TestPlainHTTPToTLS(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	for operation, call := range operations(t) {
 		t.Run(operation, func(t *testing.T) {
-			ctx, cancel := context.WithCancelCause(context.Background())
+			ctx, cancel := context.WithCancelCause(t.Context())
 			server := serve(t, func(conn net.Conn, _ *http.Request) {
 				cancel(errors.New(leak))
 				untilGone(conn)
@@ -374,7 +374,7 @@ func TestSlowServerDelaysNoOther(t *testing.T) {
 		untilGone(conn)
 	})
 	good := serve(t, respond(200, jsonHeader, `{"status":"healthy"}`))
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(t.Context())
 	hanging := factory.Client(Target{Server: mustURL(t, slow.url), Timeout: time.Hour})
 	var wg sync.WaitGroup
 	for range requests {
@@ -389,7 +389,7 @@ func TestSlowServerDelaysNoOther(t *testing.T) {
 	}
 	client := factory.Client(Target{Server: mustURL(t, good.url), Timeout: slack})
 	for range 10 {
-		if err := client.Health(context.Background()); err != nil {
+		if err := client.Health(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}
@@ -406,7 +406,7 @@ func TestTimeoutIsForTheWholeExchange(t *testing.T) {
 		<-time.After(part)
 		write(conn, wwwAnswer)
 	})
-	err := signedClient(t, server.url, timeout, Options{}).Delete(context.Background(), wwwID(t))
+	err := signedClient(t, server.url, timeout, Options{}).Delete(t.Context(), wwwID(t))
 	checkClosed(t, err)
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want the timeout", err)

@@ -10,6 +10,3 @@ func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true
 
 // signalGroup sends a signal to a process group; a group that is gone is no error here.
 func signalGroup(pgid int, sig syscall.Signal) { _ = syscall.Kill(-pgid, sig) }
-
-// KillsOrphans says whether the kernel kills the children of this program when it dies.
-const KillsOrphans = false

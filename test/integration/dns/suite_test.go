@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
@@ -215,11 +214,3 @@ func server(handler http.Handler) *httptest.Server {
 	DeferCleanup(s.Close)
 	return s
 }
-
-var repoSamples = func() string {
-	root, err := cluster.RepoRoot()
-	if err != nil {
-		panic(err)
-	}
-	return filepath.Join(root, "config", "samples")
-}()

@@ -303,7 +303,7 @@ func TestRefused(t *testing.T) {
 		if err := b.Upsert(t.Context(), tt.set); !errors.Is(err, tt.want) {
 			t.Errorf("%s: got %v, want %v", what, err, tt.want)
 		}
-		if tt.want == backend.ErrNotServed || tt.set.Type == record.NS {
+		if errors.Is(tt.want, backend.ErrNotServed) || tt.set.Type == record.NS {
 			if existed, err := b.Delete(t.Context(), backend.IDOf(tt.set)); existed || err != nil {
 				t.Errorf("%s: delete %t, %v", what, existed, err)
 			}
@@ -440,7 +440,7 @@ func TestSilentServer(t *testing.T) {
 			t.Errorf("%s succeeded", what)
 		}
 		cancel()
-		if took := time.Since(start); took > time.Second {
+		if took := time.Since(start); took > 1500*time.Millisecond { // the libraries wait for 2 s of their own
 			t.Errorf("%s took %s", what, took)
 		}
 	}

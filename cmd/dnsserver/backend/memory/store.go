@@ -78,8 +78,7 @@ func (s *Store) Upsert(ctx context.Context, set *record.RRset) error {
 	if err := s.admits(set); err != nil {
 		return err
 	}
-	kept := slices.DeleteFunc(s.tree.all(), func(other *record.RRset) bool { return other == old })
-	if err := s.save(append(kept, set)); err != nil {
+	if err := s.save(old, set); err != nil {
 		return err
 	}
 	s.publish(func(t *tree) { t.put(set) })
@@ -111,8 +110,7 @@ func (s *Store) Delete(ctx context.Context, id backend.ID) (bool, error) {
 	if old == nil {
 		return false, nil
 	}
-	kept := slices.DeleteFunc(s.tree.all(), func(other *record.RRset) bool { return other == old })
-	if err := s.save(kept); err != nil {
+	if err := s.save(old, nil); err != nil {
 		return false, err
 	}
 	s.publish(func(t *tree) { t.remove(old) })
@@ -134,12 +132,18 @@ func (s *Store) Healthy(context.Context) error {
 	return s.saveErr
 }
 
-// save writes the file, if there is one, before anything is published. The caller holds change.
-func (s *Store) save(sets []*record.RRset) error {
-	if s.options.File != "" {
-		slices.SortFunc(sets, compare)
-		s.saveErr = write(s.options.File, sets)
+// save writes the file, if there is one, before anything is published: what is in the tree, without old and with set, either of which
+// may be nil. The caller holds change.
+func (s *Store) save(old, set *record.RRset) error {
+	if s.options.File == "" {
+		return nil
 	}
+	sets := slices.DeleteFunc(s.tree.all(), func(other *record.RRset) bool { return other == old })
+	if set != nil {
+		sets = append(sets, set)
+	}
+	slices.SortFunc(sets, compare)
+	s.saveErr = write(s.options.File, sets)
 	return s.saveErr
 }
 

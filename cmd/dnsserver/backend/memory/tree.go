@@ -3,7 +3,6 @@ package memory
 import (
 	"cmp"
 	"maps"
-	"slices"
 
 	"github.com/miekg/dns"
 
@@ -120,7 +119,7 @@ func (t *tree) remove(set *record.RRset) {
 	}
 }
 
-// all returns every RRset, by owner and type.
+// all returns every RRset, in no order.
 func (t *tree) all() []*record.RRset {
 	sets := make([]*record.RRset, 0, t.count)
 	for n := range maps.Values(t.nodes) {
@@ -128,10 +127,10 @@ func (t *tree) all() []*record.RRset {
 			sets = append(sets, e.set)
 		}
 	}
-	slices.SortFunc(sets, compare)
 	return sets
 }
 
+// compare orders RRsets by owner and type.
 func compare(a, b *record.RRset) int {
 	return cmp.Or(cmp.Compare(a.Owner.String(), b.Owner.String()), cmp.Compare(a.Type, b.Type))
 }

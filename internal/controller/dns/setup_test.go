@@ -1,0 +1,107 @@
+package dns
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	kruntime "k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
+	"github.com/namegate/namegate/internal/claims"
+	"github.com/namegate/namegate/internal/provider/httpdns"
+)
+
+// TestSetupWithManager adds the controllers to a manager that never starts: that they run is seen on a real API server.
+func TestSetupWithManager(t *testing.T) {
+	scheme := kruntime.NewScheme()
+	must(t, clientgoscheme.AddToScheme(scheme), dnsv1alpha1.AddToScheme(scheme))
+	mapper := meta.NewDefaultRESTMapper(nil)
+	for kind := range scheme.AllKnownTypes() {
+		mapper.Add(kind, meta.RESTScopeNamespace)
+	}
+	mgr, err := ctrl.NewManager(&rest.Config{Host: "http://127.0.0.1:1"}, ctrl.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"},
+		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper, nil }})
+	must(t, err)
+	store := claims.NewStore()
+	o := settings
+	o.Logger, o.Dial, o.Store, o.Feed = slog.New(slog.DiscardHandler), HTTP(httpdns.NewFactory(httpdns.Options{})), store, claims.NewDNSFeed(store)
+	must(t, SetupWithManager(mgr, o))
+	if err := SetupWithManager(mgr, o); err == nil {
+		t.Error("set up twice")
+	}
+}
+
+// TestRecordsWaitUntilTheStoreIsFed: before that, a name that has a holder may seem free.
+func TestRecordsWaitUntilTheStoreIsFed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var fed atomic.Bool
+		bell, started := &alarm{}, false
+		var door source.SyncingSource = sideDoor{bell: bell, start: func(context.Context) { started = true }, ready: fed.Load}
+		queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+		defer queue.ShutDown()
+		must(t, door.Start(t.Context(), queue))
+		if !started || bell.queue == nil {
+			t.Error("not started")
+		}
+		ready := false
+		go func() {
+			must(t, door.WaitForSync(t.Context()))
+			ready = true
+		}()
+		<-time.After(time.Minute)
+		if ready {
+			t.Error("ready before the store is")
+		}
+		fed.Store(true)
+		<-time.After(time.Second)
+		if !ready {
+			t.Error("not ready although the store is")
+		}
+		must(t, sideDoor{}.WaitForSync(t.Context()))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		never := sideDoor{ready: func() bool { return false }}
+		if err := never.WaitForSync(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error is %v", err)
+		}
+	})
+}
+
+// TestManagerWaitsForCallsInFlight, and so keeps its lease until they have ended.
+func TestManagerWaitsForCallsInFlight(t *testing.T) {
+	inLanes(t, 1, func(b *bench) {
+		gate := make(chan struct{})
+		b.Do(ticket("s", "a", "1"), func(context.Context) Outcome { <-gate; return Outcome{} }) // does not listen
+		ctx, cancel := context.WithCancel(b.t.Context())
+		over := false
+		go func() {
+			must(b.t, ends(b.Lanes)(ctx))
+			over = true
+		}()
+		cancel()
+		b.cancel()
+		synctest.Wait()
+		if over {
+			b.t.Error("over while a call is in flight")
+		}
+		close(gate)
+		synctest.Wait()
+		if !over {
+			b.t.Error("not over although no call is in flight")
+		}
+	})
+}
