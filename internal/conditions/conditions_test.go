@@ -46,10 +46,8 @@ func TestSet(t *testing.T) {
 	if !set("True", "Two", 2) || list[0].LastTransitionTime.Equal(&long) || !conditions.IsTrue(list, "Ready") || conditions.IsTrue(list, "Other") {
 		t.Errorf("another status is a transition: %+v", list)
 	}
-	found := conditions.Find(list, "Ready")
-	found.Reason = "Three"
-	if list[0].Reason != "Two" {
-		t.Error("Find gives the condition away")
+	if diff := cmp.Diff(list[0], conditions.Find(list, "Ready")); diff != "" {
+		t.Errorf("found (-want +got):\n%s", diff)
 	}
 }
 
