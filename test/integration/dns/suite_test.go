@@ -23,6 +23,7 @@ import (
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
 	"github.com/namegate/namegate/cmd/manager/app"
+	"github.com/namegate/namegate/test/builder"
 	"github.com/namegate/namegate/test/cluster"
 )
 
@@ -177,7 +178,7 @@ var classes int
 // newClass creates a DNSClass with a name of its own and deletes it afterwards.
 func newClass(ctx context.Context, server string, change ...func(*dnsv1alpha1.DNSClass)) *dnsv1alpha1.DNSClass {
 	classes++
-	class := &dnsv1alpha1.DNSClass{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("class-%d", classes)}, Spec: dnsv1alpha1.DNSClassSpec{Server: server}}
+	class := builder.DNSClass(fmt.Sprintf("class-%d", classes)).Server(server).Obj()
 	for _, f := range change {
 		f(class)
 	}
@@ -188,9 +189,7 @@ func newClass(ctx context.Context, server string, change ...func(*dnsv1alpha1.DN
 
 // newRecord is a DNSRecord that is not created yet: www.example.com A 192.0.2.1.
 func newRecord(namespace, class string, change ...func(*dnsv1alpha1.DNSRecord)) *dnsv1alpha1.DNSRecord {
-	rec := &dnsv1alpha1.DNSRecord{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "www"}, Spec: dnsv1alpha1.DNSRecordSpec{
-		Type: dnsv1alpha1.RecordTypeA, Domain: "example.com", Subdomain: "www", Values: []string{"192.0.2.1"},
-		DNSClassRef: dnsv1alpha1.DNSClassReference{Name: class}}}
+	rec := builder.DNSRecord(namespace, "www").Class(class).Obj()
 	for _, f := range change {
 		f(rec)
 	}
