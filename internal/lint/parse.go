@@ -82,6 +82,7 @@ var yamlReasons = []struct{ said, detail string }{
 	{"did not find expected key", "a key is expected here: check the indentation"},
 	{"did not find expected '-' indicator", "a list item is expected here: check the indentation"},
 	{"did not find expected ',' or", "a list or an object in brackets does not end: check its commas and brackets"},
+	{"did not find expected node content", "a value is expected here: check commas and brackets, and render templates first"},
 	{"found a tab character", "indent with spaces: YAML takes no tabs"},
 	{"cannot start any token", "a text cannot start with this character: quote it; indent with spaces, not with tabs"},
 	{"unexpected end of stream", "a quoted text does not end"},

@@ -44,7 +44,7 @@ func checkSchema(k *kind, object map[string]any, namespace string) (field.ErrorL
 	structuraldefaulting.PruneNonNullableNullsWithoutDefaults(object, c.structural)
 	structuraldefaulting.Default(object, c.structural)
 	ch.validate()
-	for _, path := range ch.wrongTypes {
+	for _, path := range ch.unreadable {
 		setNull(object, splitPath(path))
 	}
 	return ch.findings, nil
@@ -53,9 +53,10 @@ func checkSchema(k *kind, object map[string]any, namespace string) (field.ErrorL
 type checker struct {
 	*kind
 	*compiled
-	object     map[string]any
-	findings   field.ErrorList
-	wrongTypes []string
+	object   map[string]any
+	findings field.ErrorList
+	// unreadable are the paths of values that the Go type of their field cannot hold.
+	unreadable []string
 }
 
 func (c *checker) add(findings ...*field.Error) { c.findings = append(c.findings, findings...) }
@@ -127,6 +128,9 @@ func (c *checker) checkMetadata(namespace string) {
 	for _, at := range unknown {
 		c.add(rules.SchemaUnknownField.Forbidden(field.NewPath(at), "there is no such field in metadata: leave it out"))
 	}
+	if meta.Name == "" && meta.GenerateName != "" {
+		meta.Name = meta.GenerateName + "00000" // as the API server makes one up before it validates
+	}
 	for _, e := range apivalidation.ValidateObjectMeta(meta, c.namespaced, apivalidation.NameIsDNSSubdomain, path) {
 		if !wrong[e.Field] {
 			c.add(rules.SchemaMetadata.Of(e))
@@ -167,17 +171,43 @@ func (c *checker) validate() {
 	errs := schemavalidation.ValidateCustomResource(nil, c.object, c.openapi)
 	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, c.structural, c.object)...)
 	blocked := false
-	for _, e := range errs {
-		c.add(c.finding(e))
+	for _, e := range c.placed(errs) {
 		blocked = blocked || blocks(e)
+		c.add(c.finding(e))
 	}
 	if blocked || c.rules == nil {
 		return
 	}
 	broken, _ := c.rules.Validate(context.Background(), nil, c.structural, c.object, nil, celconfig.RuntimeCELCostBudget)
-	for _, e := range broken {
+	for _, e := range c.placed(broken) {
 		c.add(c.finding(e))
 	}
+}
+
+// formatOf finds the field in an error about the format of a number, which has no path.
+var formatOf = regexp.MustCompile(`^Checked value must be of type \S+ with format (\S+) in (\S+)$`)
+
+// placed gives each error its path, and leaves one error of a value that has the wrong type or the wrong format.
+func (c *checker) placed(errs field.ErrorList) field.ErrorList {
+	told, wrongType := map[string]bool{}, map[string]bool{}
+	for _, e := range errs {
+		if e.Field == noPath {
+			e.Field = ""
+		}
+		told[e.Field] = true
+		if e.Type == field.ErrorTypeTypeInvalid {
+			wrongType[e.Field] = true
+		}
+	}
+	return slices.DeleteFunc(errs, func(e *field.Error) bool {
+		if format := formatOf.FindStringSubmatch(e.Detail); format != nil && e.Field == "" {
+			e.Field, e.Detail = format[2], "give a value of the format "+format[1]
+			e.BadValue = valueAt(c.object, splitPath(e.Field))
+			c.unreadable = append(c.unreadable, e.Field)
+			return told[e.Field]
+		}
+		return wrongType[e.Field] && e.Type != field.ErrorTypeTypeInvalid
+	})
 }
 
 // blocks says whether the API server evaluates no CEL rules beside such an error.
@@ -198,9 +228,6 @@ var namedRule = regexp.MustCompile(`\(rule ([a-z0-9-]+)\)$`)
 
 // finding makes a finding of an error of the schema.
 func (c *checker) finding(e *field.Error) *field.Error {
-	if e.Field == noPath {
-		e.Field = ""
-	}
 	e.Detail = strings.TrimPrefix(e.Detail, e.Field+" in body ")
 	if named := namedRule.FindStringSubmatch(e.Detail); named != nil {
 		if rule, known := rules.Lookup(named[1]); known {
@@ -212,7 +239,7 @@ func (c *checker) finding(e *field.Error) *field.Error {
 	case field.ErrorTypeRequired:
 		return rules.SchemaRequired.Required(field.NewPath(e.Field), "give this field")
 	case field.ErrorTypeTypeInvalid:
-		c.wrongTypes = append(c.wrongTypes, e.Field)
+		c.unreadable = append(c.unreadable, e.Field)
 		steps := splitPath(e.Field)
 		return rules.SchemaType.Invalid(field.NewPath(e.Field), typeOf(valueAt(c.object, steps)), "give "+article(schemaAt(c.structural, steps).Type))
 	}

@@ -135,7 +135,7 @@ func (s *set) value(f *file, offset int, value parsed) error {
 	}
 	decoded, err := value.value()
 	if err != nil {
-		f.note(line, rules.ManifestSyntax.Forbidden(nil, "write only what JSON can say too: keys that are texts, and finite numbers"))
+		f.note(line, rules.ManifestSyntax.Forbidden(nil, "write only what JSON can say too: keys that are texts, and finite numbers; render templates first"))
 		return nil
 	}
 	return s.take(f, offset, root, decoded, schema.GroupVersionKind{})

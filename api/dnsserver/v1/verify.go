@@ -43,7 +43,8 @@ type Verifier struct {
 	nonces nonceStore
 }
 
-// NewVerifier returns a verifier that starts now. The key is copied. The error is ErrAlgorithm or ErrKeyEmpty.
+// NewVerifier returns a verifier that starts now. Timestamps are whole seconds, so it refuses requests of its first, begun second: a server
+// does well to be ready from the next one on. The key is copied. The error is ErrAlgorithm or ErrKeyEmpty.
 func NewVerifier(alg Algorithm, key []byte, options VerifierOptions) (*Verifier, error) {
 	if !alg.Known() {
 		return nil, ErrAlgorithm

@@ -36,9 +36,16 @@ type Classes struct {
 	// interval between two health checks.
 	interval time.Duration
 	// poll is the interval at which a class that is being deleted looks for users that no event told of.
-	poll time.Duration
-	// checked remembers the digest of the target of the last check, so that a changed Secret is noticed.
-	checked notes[string]
+	poll    time.Duration
+	checked notes[classNote]
+}
+
+// classNote is what is remembered of a class besides its status.
+type classNote struct {
+	// target is the digest of that of the last check, so that a changed Secret is noticed.
+	target string
+	// version is the resourceVersion of the last write.
+	version string
 }
 
 // classPass is one reconciliation of one class.
@@ -49,6 +56,9 @@ type classPass struct {
 
 // Reconcile implements reconcile.ObjectReconciler.
 func (r *Classes) Reconcile(ctx context.Context, class *dnsv1alpha1.DNSClass) (reconcile.Result, error) {
+	if behind(class, r.checked.of(class.UID).version) {
+		return reconcile.Result{RequeueAfter: conflictDelay}, nil
+	}
 	p := &classPass{pass: newPass(r.client, class)}
 	err := run(ctx, p,
 		r.keepWhileInUse,
@@ -72,7 +82,7 @@ func (r *Classes) end(ctx context.Context, p *classPass, err error) (reconcile.R
 		r.Gone(p.obj)
 		return result, nil
 	case p.used != nil:
-		r.checked.keep(p.obj.UID, targetDigest(p.target))
+		r.checked.keep(p.obj.UID, classNote{target: targetDigest(p.target), version: p.obj.ResourceVersion})
 		r.lanes.Forget(*p.used)
 	}
 	return result, nil
@@ -158,10 +168,11 @@ func (r *Classes) restUntilDue(_ context.Context, p *classPass) (bool, error) {
 		return false, nil
 	}
 	now := targetDigest(p.target)
-	switch before := r.checked.of(p.obj.UID); before {
+	switch note := r.checked.of(p.obj.UID); note.target {
 	case now:
 	case "":
-		r.checked.keep(p.obj.UID, now)
+		note.target = now
+		r.checked.keep(p.obj.UID, note)
 	default:
 		return false, nil
 	}

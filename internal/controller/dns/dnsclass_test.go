@@ -161,15 +161,15 @@ func TestHealthIsCheckedAtOnce(t *testing.T) {
 func TestSecretThatCannotBeReadIsTriedAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		c, rec := signing(class("main", serverURL), "key"), aRecord("web", "main", "192.0.2.1")
-		w.broken = func(obj client.Object) error {
+		w.breakReads(func(obj client.Object) error {
 			if _, isSecret := obj.(*corev1.Secret); isSecret {
 				return apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "key", nil)
 			}
 			return nil
-		}
+		})
 		w.create(secret("key", "s"), c, rec)
 		w.expectReady(c, metav1.ConditionFalse, dnsv1alpha1.ReasonSecretNotFound)
-		w.broken = nil
+		w.breakReads(nil)
 		w.pass(10 * time.Minute)
 		w.expectReady(c, metav1.ConditionTrue, dnsv1alpha1.ReasonServerHealthy)
 		w.expectReady(rec, metav1.ConditionTrue, dnsv1alpha1.ReasonRecordCreated)

@@ -72,6 +72,9 @@ type recordPass struct {
 // Reconcile implements reconcile.ObjectReconciler.
 func (r *Records) Reconcile(ctx context.Context, rec *dnsv1alpha1.DNSRecord) (reconcile.Result, error) {
 	p := &recordPass{pass: newPass(r.client, rec), note: r.notes.of(rec.UID)}
+	if behind(rec, p.note.version) {
+		return reconcile.Result{RequeueAfter: conflictDelay}, nil
+	}
 	if rec.DeletionTimestamp.IsZero() {
 		return r.end(ctx, p, r.publish(ctx, p))
 	}
@@ -105,6 +108,7 @@ func (r *Records) end(ctx context.Context, p *recordPass, err error) (reconcile.
 		r.Gone(p.obj)
 		return result, nil
 	}
+	p.note.version = p.obj.ResourceVersion
 	r.notes.keep(p.obj.UID, p.note)
 	if p.used != nil {
 		r.lanes.Forget(*p.used)

@@ -59,13 +59,13 @@ func TestDeletion(t *testing.T) {
 				edit(w, secret("key", ""), func(s *corev1.Secret) { s.Data[dnsv1alpha1.DefaultHMACKey] = []byte("s") })
 			}},
 		"the Secret is forbidden": {before: func(w *world, _ *dnsv1alpha1.DNSClass, _ *dnsv1alpha1.DNSRecord) {
-			w.broken = func(obj client.Object) error {
+			w.breakReads(func(obj client.Object) error {
 				if _, isSecret := obj.(*corev1.Secret); isSecret {
 					return apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "key", nil)
 				}
 				return nil
-			}
-		}, stays: dnsv1alpha1.ReasonSecretNotFound, state: dnsv1alpha1.RecordStatePending, cure: func(w *world, _ *dnsv1alpha1.DNSRecord) { w.broken = nil }},
+			})
+		}, stays: dnsv1alpha1.ReasonSecretNotFound, state: dnsv1alpha1.RecordStatePending, cure: func(w *world, _ *dnsv1alpha1.DNSRecord) { w.breakReads(nil) }},
 		"status.applied makes no sense": {before: func(w *world, _ *dnsv1alpha1.DNSClass, rec *dnsv1alpha1.DNSRecord) {
 			w.exists(rec)
 			rec.Status.Applied.Server = "nowhere"

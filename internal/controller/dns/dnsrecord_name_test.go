@@ -188,12 +188,12 @@ func TestRivalThatCannotBeRead(t *testing.T) {
 		claim := claims.OfDNSRecord(rival, serverURL)[0]
 		p.store.Set(claim.Owner, claim)
 		away := errors.New("etcd is away")
-		w.broken = func(obj client.Object) error {
+		w.breakReads(func(obj client.Object) error {
 			if _, isRecord := obj.(*dnsv1alpha1.DNSRecord); isRecord {
 				return away
 			}
 			return nil
-		}
+		})
 		if _, err := p.records.Reconcile(w.t.Context(), rec); !errors.Is(err, away) {
 			w.t.Errorf("error is %v", err)
 		}

@@ -138,12 +138,12 @@ func TestRecordReasons(t *testing.T) {
 		}, no, dnsv1alpha1.ReasonSecretNotFound, dnsv1alpha1.RecordStatePending, "", true},
 		"Secret forbidden": {func(w *world, c *dnsv1alpha1.DNSClass, _ *dnsv1alpha1.DNSRecord) {
 			signing(c, "key")
-			w.broken = func(obj client.Object) error {
+			w.breakReads(func(obj client.Object) error {
 				if _, isSecret := obj.(*corev1.Secret); isSecret {
 					return apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "key", nil)
 				}
 				return nil
-			}
+			})
 		}, no, dnsv1alpha1.ReasonSecretNotFound, dnsv1alpha1.RecordStatePending, "", true},
 		"Secret in a namespace not listed": {func(w *world, c *dnsv1alpha1.DNSClass, _ *dnsv1alpha1.DNSRecord) {
 			s := secret("key", "k")
@@ -642,17 +642,17 @@ func TestFailingAPIServerLosesNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		rec := aRecord("web", "main", "192.0.2.1")
 		w.create(secret("key", "s"), signing(class("main", serverURL), "key"))
-		w.broken = func(obj client.Object) error {
+		w.breakReads(func(obj client.Object) error {
 			if _, isSecret := obj.(*corev1.Secret); isSecret {
 				return apierrors.NewInternalError(fmt.Errorf("etcd is away"))
 			}
 			return nil
-		}
+		})
 		w.create(rec)
 		if w.exists(rec); len(rec.Status.Conditions) != 0 {
 			w.t.Errorf("conditions: %+v", rec.Status.Conditions)
 		}
-		w.broken = nil
+		w.breakReads(nil)
 		w.pass(time.Second)
 		w.expectReady(rec, metav1.ConditionTrue, dnsv1alpha1.ReasonRecordCreated)
 	})

@@ -7,6 +7,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -66,6 +67,12 @@ func (p *pass[T]) write(ctx context.Context, err error) (reconcile.Result, error
 		return reconcile.Result{}, errStale
 	}
 	return reconcile.Result{RequeueAfter: p.again}, err
+}
+
+// behind says whether the cache has not seen yet what this process wrote last: to act on it would be to do the same again.
+func behind(read client.Object, written string) bool {
+	order, err := resourceversion.CompareResourceVersion(read.GetResourceVersion(), written)
+	return err == nil && order < 0
 }
 
 // errStale says that the object has changed, or is gone, since it was read: nothing of this reconciliation counts.

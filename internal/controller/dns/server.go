@@ -62,14 +62,14 @@ type failure struct {
 	retryAfter time.Duration
 }
 
-// failures holds what each kind of failure means: the reason, and the code where the server sent none.
+// failures holds what each kind of failure means.
 var failures = map[httpdns.Kind]failure{
-	httpdns.Unreachable: {reason: dnsv1alpha1.ReasonServerUnreachable, code: "SERVER_ERROR"},
-	httpdns.Server:      {reason: dnsv1alpha1.ReasonServerError, code: "SERVER_ERROR"},
-	httpdns.RateLimited: {reason: dnsv1alpha1.ReasonServerError, code: "RATE_LIMITED"},
-	httpdns.Quota:       {reason: dnsv1alpha1.ReasonServerError, code: "QUOTA_EXCEEDED"},
-	httpdns.Auth:        {reason: dnsv1alpha1.ReasonAuthenticationFailed, code: "AUTH_FAILED"},
-	httpdns.Invalid:     {reason: dnsv1alpha1.ReasonValidationFailed, code: "INVALID_RECORD", refused: true},
+	httpdns.Unreachable: {reason: dnsv1alpha1.ReasonServerUnreachable},
+	httpdns.Server:      {reason: dnsv1alpha1.ReasonServerError},
+	httpdns.RateLimited: {reason: dnsv1alpha1.ReasonServerError},
+	httpdns.Quota:       {reason: dnsv1alpha1.ReasonServerError},
+	httpdns.Auth:        {reason: dnsv1alpha1.ReasonAuthenticationFailed},
+	httpdns.Invalid:     {reason: dnsv1alpha1.ReasonValidationFailed, refused: true},
 }
 
 // failureOf says what the error of a call means. An error that is not one of the provider's is shown in words of our own only: nobody
@@ -77,12 +77,10 @@ var failures = map[httpdns.Kind]failure{
 func failureOf(err error) failure {
 	var failed *httpdns.Error
 	if !errors.As(err, &failed) {
-		return failure{reason: dnsv1alpha1.ReasonServerError, code: failures[httpdns.Server].code, message: errPanic.Error()}
+		unknown := &httpdns.Error{Kind: httpdns.Server}
+		return failure{reason: dnsv1alpha1.ReasonServerError, code: unknown.ProtocolCode(), message: errPanic.Error()}
 	}
 	f := failures[failed.Kind]
-	f.message, f.retryAfter = failed.Error(), failed.RetryAfter
-	if failed.Code != "" {
-		f.code = string(failed.Code)
-	}
+	f.code, f.message, f.retryAfter = failed.ProtocolCode(), failed.Error(), failed.RetryAfter
 	return f
 }

@@ -63,9 +63,10 @@ type world struct {
 	logs    strings.Builder
 	mu      sync.Mutex // of events and logs
 	uids    int
-	// touched is called with every effect of a process: before it (true) and after it (false).
-	touched func(what string, before bool)
-	// broken fails reads of the API server.
+	// touched is called with every effect of a process: before it (true) and after it (false), one at a time.
+	touched  func(what string, before bool)
+	touching sync.Mutex
+	// broken fails reads of the API server; see breakReads.
 	broken func(obj client.Object) error
 }
 
@@ -307,15 +308,29 @@ func (p *process) deliver(s subscription, before, now client.Object) {
 	}
 }
 
+// breakReads makes reads of the API server fail; nil mends it.
+func (w *world) breakReads(broken func(client.Object) error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.broken = broken
+}
+
+func (w *world) readError(obj client.Object) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.broken == nil {
+		return nil
+	}
+	return w.broken(obj)
+}
+
 // intercepts counts the writes of a process, and ends the goroutine of one that is dead: it has no more effects.
 func (p *process) intercepts() interceptor.Funcs {
 	return interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
 			p.dieIfDead()
-			if p.w.broken != nil {
-				if err := p.w.broken(obj); err != nil {
-					return err
-				}
+			if err := p.w.readError(obj); err != nil {
+				return err
 			}
 			return c.Get(ctx, key, obj, opts...)
 		},
@@ -344,6 +359,8 @@ func (p *process) effect(what string, do func() error) error {
 }
 
 func (p *process) touch(what string, before bool) {
+	p.w.touching.Lock()
+	defer p.w.touching.Unlock()
 	if p.w.touched != nil {
 		p.w.touched(what, before)
 	}

@@ -64,6 +64,24 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s (status %d, %s)", e.message, e.Status, e.Code)
 }
 
+// usualCode is the protocol's code for each kind of failure.
+var usualCode = map[Kind]dnsserverv1.ErrorCode{
+	Unreachable: dnsserverv1.CodeServerError,
+	Server:      dnsserverv1.CodeServerError,
+	Auth:        dnsserverv1.CodeAuthFailed,
+	Invalid:     dnsserverv1.CodeInvalidRecord,
+	RateLimited: dnsserverv1.CodeRateLimited,
+	Quota:       dnsserverv1.CodeQuotaExceeded,
+}
+
+// ProtocolCode is Code, or the protocol's usual code for the kind where the server sent none.
+func (e *Error) ProtocolCode() string {
+	if e.Code != "" {
+		return string(e.Code)
+	}
+	return string(usualCode[e.Kind])
+}
+
 // Is makes errors.Is find context.Canceled in the error of a request that its caller cancelled, and context.DeadlineExceeded in
 // that of one that took too long.
 func (e *Error) Is(target error) bool {

@@ -370,3 +370,15 @@ func TestDefaultTimeout(t *testing.T) {
 		}
 	}
 }
+
+// TestProtocolCode holds that every failure has a code of the protocol, the server's own first.
+func TestProtocolCode(t *testing.T) {
+	for _, kind := range Kinds() {
+		if code := dnsserverv1.ErrorCode((&Error{Kind: kind}).ProtocolCode()); !code.Known() {
+			t.Errorf("%s without a code has %q, which the protocol does not know", kind, code)
+		}
+	}
+	if got := (&Error{Kind: Auth, Code: dnsserverv1.CodeNonceReused}).ProtocolCode(); got != "NONCE_REUSED" {
+		t.Errorf("the server's code is not kept: %q", got)
+	}
+}
