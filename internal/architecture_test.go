@@ -24,7 +24,7 @@ var (
 	// everyone's: they know next to nothing themselves, and one home for what they decide means that all others ask them.
 	leaves = []string{"internal/rules", "internal/endpoint"}
 	// domain packages hold the pure decisions: of names and records, and of each front door.
-	domain = []string{"internal/dnsname", "internal/record",
+	domain = []string{"internal/dnsname", "internal/record", "internal/dnsrecord",
 		"internal/zone", "internal/routing", "internal/failover", "internal/ingressdns", "internal/policy"}
 )
 
@@ -40,6 +40,7 @@ var mayImport = map[string][]string{
 	"internal/endpoint": {"internal/dnsname"},
 	"internal/record":   {"internal/dnsname", "internal/rules"},
 
+	"internal/dnsrecord":  decisions,
 	"internal/zone":       decisions,
 	"internal/routing":    decisions,
 	"internal/failover":   decisions,

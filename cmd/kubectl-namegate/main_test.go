@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -13,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/namegate/namegate/internal/rules"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -160,15 +161,24 @@ func TestVersion(t *testing.T) {
 
 func TestRules(t *testing.T) {
 	all := runBinary(t, "", "rules")
-	if all.code != 0 || strings.Count(all.stdout, "\n") != len(similarRules(""))+1 || !strings.Contains(all.stdout, "cname-at-apex") {
+	if all.code != 0 || strings.Count(all.stdout, "\n") != len(rules.All())+1 {
 		t.Errorf("%+v", all)
 	}
-	for _, id := range []string{"cname-at-apex", "identity-immutable"} {
-		got := runBinary(t, "", "rules", id)
-		if got.code != 0 || got.stderr != "" {
-			t.Errorf("%+v", got)
+	for _, rule := range rules.All() {
+		if !strings.Contains(all.stdout, "\n"+rule.ID+" ") {
+			t.Errorf("%s is not listed", rule.ID)
 		}
-		golden(t, "rules-"+id+".txt", got.stdout)
+	}
+	for _, rule := range []*rules.Rule{rules.CNAMEAtApex, rules.NameTaken, rules.IdentityImmutable} {
+		got := runBinary(t, "", "rules", rule.ID)
+		for _, part := range []string{rule.ID, rule.Summary, rule.Source, string(rule.Severity), string(rule.Layer)} {
+			if got.code != 0 || got.stderr != "" || !strings.Contains(got.stdout, part) {
+				t.Errorf("%s: exit code %d, without %q\n%s%s", rule.ID, got.code, part, got.stdout, got.stderr)
+			}
+		}
+		if settable := strings.Contains(got.stdout, "--rule-severity "+rule.ID); settable == (rule.Layer == rules.Schema) {
+			t.Errorf("%s can be set: %v", rule.ID, settable)
+		}
 	}
 }
 
@@ -176,7 +186,7 @@ func TestRules(t *testing.T) {
 func TestOutputFails(t *testing.T) {
 	for _, args := range [][]string{{"rules"}, {"rules", "cname-at-apex"}, {"version"}, {"lint", "-f", "testdata/lint/good.yaml"}} {
 		var stderr bytes.Buffer
-		if code := run(context.Background(), args, strings.NewReader(""), full{}, &stderr); code != exitNotRun || !strings.Contains(stderr.String(), "disk full") {
+		if code := run(t.Context(), args, strings.NewReader(""), full{}, &stderr); code != exitNotRun || !strings.Contains(stderr.String(), "disk full") {
 			t.Errorf("%v: exit code %d, %s", args, code, stderr.String())
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
-	"github.com/namegate/namegate/internal/dnsname"
+	"github.com/namegate/namegate/internal/dnsrecord"
 	"github.com/namegate/namegate/internal/endpoint"
 	"github.com/namegate/namegate/internal/record"
 )
@@ -27,14 +27,17 @@ func OfDNSRecord(rec *dnsv1alpha1.DNSRecord, server string) []Claim {
 	claim := Claim{Owner: DNSRecordOwner(rec.Namespace, rec.Name), UID: rec.UID, Created: rec.CreationTimestamp.UTC()}
 	var out []Claim
 	if applied := rec.Status.Applied; applied != nil {
-		if name, ok := composed(applied.Domain, applied.Subdomain); ok && applied.Server != "" {
+		if name, err := dnsrecord.Compose(applied.Domain, applied.Subdomain); err == nil && applied.Server != "" {
 			claim.Plane, claim.Name, claim.Type, claim.Holds = Plane(applied.Server), name, record.Type(applied.Type), true
 			out = append(out, claim)
 		}
 	}
-	name, ok := composed(rec.Spec.Domain, rec.Spec.Subdomain)
+	name, err := dnsrecord.Compose(rec.Spec.Domain, rec.Spec.Subdomain)
+	if err != nil {
+		return out
+	}
 	at, err := endpoint.Parse(server)
-	if !ok || err != nil {
+	if err != nil {
 		return out
 	}
 	claim.Plane, claim.Name, claim.Type, claim.Holds = DNSServerPlane(at), name, record.Type(rec.Spec.Type), false
@@ -42,21 +45,4 @@ func OfDNSRecord(rec *dnsv1alpha1.DNSRecord, server string) []Claim {
 		return out
 	}
 	return append([]Claim{claim}, out...)
-}
-
-// composed is the name of a domain and a subdomain, which is the domain's own where it is not there yet.
-func composed(domain, subdomain string) (dnsname.Name, bool) {
-	parent, err := dnsname.Parse(domain)
-	if err != nil {
-		return dnsname.Name{}, false
-	}
-	if subdomain == "" {
-		subdomain = dnsname.Apex
-	}
-	relative, err := dnsname.ParseSubdomain(subdomain)
-	if err != nil {
-		return dnsname.Name{}, false
-	}
-	name, err := dnsname.Join(relative, parent)
-	return name, err == nil
 }

@@ -153,12 +153,12 @@ func TestDefaultingOnlyAdds(t *testing.T) {
 		}
 		source := classes{known: map[string]*dnsv1alpha1.DNSClass{"known": class}}
 		first := rec.DeepCopy()
-		if err := defaulting.DNSRecord(context.Background(), source, first, old); err != nil {
+		if err := defaulting.DNSRecord(t.Context(), source, first, old); err != nil {
 			t.Fatal(err)
 		}
 		onlyAdds(t, rec, first)
 		second := first.DeepCopy()
-		if err := defaulting.DNSRecord(context.Background(), source, second, old); err != nil {
+		if err := defaulting.DNSRecord(t.Context(), source, second, old); err != nil {
 			t.Fatal(err)
 		}
 		same(t, first, second)

@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"errors"
 	"strconv"
 	"strings"
 
@@ -12,55 +11,54 @@ import (
 // size is what a node would be with its aliases written out.
 type size struct{ values, bytes int }
 
-var errCycle = errors.New("an alias stands for something that holds the alias itself")
-
 // measure returns the size of a node; it stops counting where the size exceeds the limit. What is anchored is measured once, so a text of
-// nested aliases costs no more than its length.
-func measure(node *yaml.Node, limit size) (size, error) {
+// nested aliases costs no more than its length. Of a node that holds an alias of itself there is no size: endless.
+func measure(node *yaml.Node, limit size) (total size, endless bool) {
 	m := measurer{limit: limit, anchored: map[*yaml.Node]size{}, open: map[*yaml.Node]bool{}}
-	return m.of(node)
+	total = m.of(node)
+	return total, m.endless
 }
 
 type measurer struct {
 	limit    size
 	anchored map[*yaml.Node]size
-	open     map[*yaml.Node]bool
+	// open are the anchored nodes that are being measured.
+	open    map[*yaml.Node]bool
+	endless bool
 }
 
-func (m *measurer) of(node *yaml.Node) (size, error) {
+func (m *measurer) of(node *yaml.Node) size {
 	if node.Kind == yaml.AliasNode {
 		node = node.Alias
 	}
 	if node.Anchor == "" {
 		return m.sum(node)
 	}
-	if known, ok := m.anchored[node]; ok {
-		return known, nil
-	}
 	if m.open[node] {
-		return size{}, errCycle
+		m.endless = true
+		return size{}
 	}
-	m.open[node] = true
-	total, err := m.sum(node)
-	delete(m.open, node)
-	m.anchored[node] = total
-	return total, err
+	known, measured := m.anchored[node]
+	if !measured {
+		m.open[node] = true
+		known = m.sum(node)
+		delete(m.open, node)
+		m.anchored[node] = known
+	}
+	return known
 }
 
-func (m *measurer) sum(node *yaml.Node) (size, error) {
+func (m *measurer) sum(node *yaml.Node) size {
 	total := size{1, len(node.Value) + 1}
 	for _, child := range node.Content {
-		part, err := m.of(child)
-		if err != nil {
-			return total, err
-		}
+		part := m.of(child)
 		total.values += part.values
 		total.bytes += part.bytes
-		if total.values > m.limit.values || total.bytes > m.limit.bytes {
+		if m.endless || !total.within(m.limit) {
 			break
 		}
 	}
-	return total, nil
+	return total
 }
 
 // within says whether a size is not over a limit.

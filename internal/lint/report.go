@@ -71,8 +71,16 @@ func (sub *subject) finding(e *field.Error, severity rules.Severity) Finding {
 	}
 	return Finding{
 		File: sub.file.name, Line: line, Kind: sub.kind, Namespace: printable(sub.namespace, maxShownName), Name: printable(sub.name, maxShownName),
-		Field: printable(e.Field, maxShownName), Rule: e.Origin, Severity: severity, Message: printable(e.ErrorBody(), maxShownMessage),
+		Field: printable(e.Field, maxShownName), Rule: e.Origin, Severity: severity, Message: printable(message(e), maxShownMessage),
 	}
+}
+
+// message says what is wrong as the API server does, but for its word Forbidden, which says nothing that what follows does not.
+func message(e *field.Error) string {
+	if e.Type == field.ErrorTypeForbidden {
+		return e.Detail
+	}
+	return e.ErrorBody()
 }
 
 // printable escapes what is not seen, or moves what is, and cuts what is too long.

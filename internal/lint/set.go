@@ -119,26 +119,32 @@ func (s *set) document(f *file, doc document) error {
 // value takes in one YAML document or JSON value; its lines are counted from after offset.
 func (s *set) value(f *file, offset int, value parsed) error {
 	root := resolved(value.root)
-	line := root.Line + offset
 	if root.Tag != "!!null" {
 		s.documents++
 	}
-	total, err := measure(root, documentLimit)
-	switch {
-	case err != nil:
-		f.note(line, rules.ManifestSyntax.Forbidden(nil, errCycle.Error()))
-		return nil
-	case !total.within(documentLimit):
-		f.note(line, rules.ManifestTooLarge.Forbidden(nil, fmt.Sprintf(
-			"write at most %d MiB and %d values in one document, aliases written out", maxDocument>>20, documentLimit.values)))
-		return nil
-	}
-	decoded, err := value.value()
-	if err != nil {
-		f.note(line, rules.ManifestSyntax.Forbidden(nil, "write only what JSON can say too: keys that are texts, and finite numbers; render templates first"))
+	decoded, finding := decodeWithin(documentLimit, root, value)
+	if finding != nil {
+		f.note(root.Line+offset, finding)
 		return nil
 	}
 	return s.take(f, offset, root, decoded, schema.GroupVersionKind{})
+}
+
+// decodeWithin converts a document, or says why it cannot be.
+func decodeWithin(limit size, root *yaml.Node, value parsed) (any, *field.Error) {
+	total, endless := measure(root, limit)
+	switch {
+	case endless:
+		return nil, rules.ManifestSyntax.Forbidden(nil, "write out what the alias stands for: it holds the alias itself")
+	case !total.within(limit):
+		return nil, rules.ManifestTooLarge.Forbidden(nil, fmt.Sprintf("write at most %d MiB and %d values in one document, aliases written out",
+			limit.bytes>>20, limit.values))
+	}
+	decoded, err := value.value()
+	if err != nil {
+		return nil, rules.ManifestSyntax.Forbidden(nil, "write only what JSON can say too: keys that are texts, and finite numbers; render templates first")
+	}
+	return decoded, nil
 }
 
 var (
@@ -239,7 +245,7 @@ func (s *set) object(f *file, offset int, node *yaml.Node, object map[string]any
 		sub.add(rules.ManifestTooLarge.Forbidden(nil, fmt.Sprintf("give at most %d values: this object has more", objectLimit.values)))
 		return nil
 	}
-	if total, err := measure(node, objectLimit); err == nil && total.within(objectLimit) {
+	if total, endless := measure(node, objectLimit); !endless && total.within(objectLimit) {
 		sub.places = placeOf(node, offset)
 	}
 	for _, r := range repeats(node, nil, offset, nil) {

@@ -8,13 +8,13 @@ var (
 		Summary: "A manifest is YAML or JSON, and says each thing once."})
 	ManifestTooLarge = register(Rule{ID: "manifest-too-large", Severity: Deny, Layer: Schema, Source: "Kubernetes, limits of the API server",
 		Summary: "A document has at most 3 MiB, aliases written out, and an object at most 10,000 values."})
-	ManifestKind = register(Rule{ID: "manifest-kind", Severity: Deny, Layer: Schema, Source: "docs/architecture.md",
+	ManifestKind = register(Rule{ID: "manifest-kind", Severity: Deny, Layer: Schema, Source: "docs/api.md",
 		Summary: "An object of our groups has an apiVersion and a kind that exist."})
 	ManifestUntyped = register(Rule{ID: "manifest-untyped", Severity: Warn, Layer: Object, Source: "Kubernetes, objects",
 		Summary: "A document that has no apiVersion and kind is no object, and was not checked."})
 	ManifestDuplicate = register(Rule{ID: "manifest-duplicate", Severity: Deny, Layer: Reference, Source: "Kubernetes, names of objects",
 		Summary: "An object is written once: of two documents with the same kind, namespace and name one overwrites the other."})
-	ManifestMany = register(Rule{ID: "manifest-many-findings", Severity: Warn, Layer: Object, Source: "docs/architecture.md",
+	ManifestMany = register(Rule{ID: "manifest-many-findings", Severity: Warn, Layer: Object, Source: "docs/lint.md",
 		Summary: "Of a file with very many findings the first are shown."})
 
 	SchemaUnknownField = register(Rule{ID: "schema-unknown-field", Severity: Deny, Layer: Schema, Source: "docs/api.md",

@@ -11,6 +11,7 @@ import (
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
 	"github.com/namegate/namegate/internal/claims"
+	"github.com/namegate/namegate/internal/dnsrecord"
 	"github.com/namegate/namegate/internal/format"
 	"github.com/namegate/namegate/internal/record"
 	"github.com/namegate/namegate/internal/refs"
@@ -21,7 +22,7 @@ import (
 func DNSRecord(rec *dnsv1alpha1.DNSRecord) field.ErrorList {
 	spec := field.NewPath("spec")
 	var out field.ErrorList
-	_, problems := record.Parse(recordSpec(&rec.Spec))
+	_, problems := record.Parse(dnsrecord.Spec(&rec.Spec, 0))
 	for _, p := range problems {
 		out = append(out, recordFinding(spec, p))
 	}
@@ -30,25 +31,6 @@ func DNSRecord(rec *dnsv1alpha1.DNSRecord) field.ErrorList {
 			"give the name of a DNSClass: "+format.Accepts(format.ObjectName)))
 	}
 	return out
-}
-
-func recordSpec(spec *dnsv1alpha1.DNSRecordSpec) record.Spec {
-	out := record.Spec{Type: string(spec.Type), Domain: spec.Domain, Subdomain: spec.Subdomain, Values: spec.Values}
-	if spec.TTL != nil {
-		out.TTL = int64(*spec.TTL)
-	}
-	if m := spec.Metadata; m != nil {
-		out.Priority, out.Weight, out.Port = widen(m.Priority), widen(m.Weight), widen(m.Port)
-	}
-	return out
-}
-
-func widen(n *int32) *int64 {
-	if n == nil {
-		return nil
-	}
-	wide := int64(*n)
-	return &wide
 }
 
 func recordFinding(spec *field.Path, p record.Problem) *field.Error {

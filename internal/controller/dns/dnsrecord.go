@@ -15,6 +15,7 @@ import (
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
 	"github.com/namegate/namegate/internal/claims"
+	"github.com/namegate/namegate/internal/dnsrecord"
 	"github.com/namegate/namegate/internal/endpoint"
 	"github.com/namegate/namegate/internal/provider/httpdns"
 	"github.com/namegate/namegate/internal/record"
@@ -124,7 +125,7 @@ func (r *Records) Gone(rec client.Object) {
 
 // parse reads the record. One that makes no sense has bypassed the gate.
 func (r *Records) parse(_ context.Context, p *recordPass) (bool, error) {
-	set, problems := record.Parse(specOf(&p.obj.Spec, 0))
+	set, problems := record.Parse(dnsrecord.Spec(&p.obj.Spec, 0))
 	if set == nil {
 		p.invalid(problems.Denied().Error())
 		return true, nil
@@ -160,7 +161,7 @@ func (r *Records) fillTTL(_ context.Context, p *recordPass) (bool, error) {
 	if p.class.Spec.DefaultTTL != nil {
 		ttl = *p.class.Spec.DefaultTTL
 	}
-	set, problems := record.Parse(specOf(&p.obj.Spec, int64(ttl)))
+	set, problems := record.Parse(dnsrecord.Spec(&p.obj.Spec, int64(ttl)))
 	if set == nil {
 		p.invalid(problems.Denied().Error())
 		return true, nil
@@ -260,27 +261,4 @@ func (r *Records) sync(_ context.Context, p *recordPass) (bool, error) {
 func (r *Records) ticket(p *recordPass, operation string) Ticket {
 	return Ticket{Server: p.target.Server.String(), Object: client.ObjectKeyFromObject(p.obj), UID: p.obj.UID,
 		Fingerprint: digest(operation, p.want, p.obj.Generation, targetDigest(p.target))}
-}
-
-// specOf makes a record.Spec of a DNSRecord; ttl is for one that has none.
-func specOf(spec *dnsv1alpha1.DNSRecordSpec, ttl int64) record.Spec {
-	out := record.Spec{Type: string(spec.Type), Domain: spec.Domain, Subdomain: spec.Subdomain, Values: spec.Values, TTL: ttl}
-	if out.Subdomain == "" {
-		out.Subdomain = dnsv1alpha1.DefaultSubdomain
-	}
-	if spec.TTL != nil {
-		out.TTL = int64(*spec.TTL)
-	}
-	if m := spec.Metadata; m != nil {
-		out.Priority, out.Weight, out.Port = wide(m.Priority), wide(m.Weight), wide(m.Port)
-	}
-	return out
-}
-
-func wide(n *int32) *int64 {
-	if n == nil {
-		return nil
-	}
-	w := int64(*n)
-	return &w
 }

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
+	"github.com/namegate/namegate/internal/dnsrecord"
 	"github.com/namegate/namegate/internal/endpoint"
 	"github.com/namegate/namegate/internal/provider/httpdns"
 	"github.com/namegate/namegate/internal/record"
@@ -33,7 +34,7 @@ func TestRecordIsPublishedChangedAndDeleted(t *testing.T) {
 		w.expectState(rec, dnsv1alpha1.RecordStateCreated, "")
 		created := time.Now()
 		at, _ := endpoint.Parse(serverURL)
-		set, _ := record.Parse(specOf(&rec.Spec, 300))
+		set, _ := record.Parse(dnsrecord.Spec(&rec.Spec, 300))
 		want := dnsv1alpha1.DNSRecordStatus{FQDN: "www.example.com", State: dnsv1alpha1.RecordStateCreated, ObservedGeneration: 1,
 			LastSyncTime: &metav1.Time{Time: created}, Conditions: rec.Status.Conditions,
 			Applied: &dnsv1alpha1.AppliedRecord{Server: serverURL, Type: "A", Domain: "example.com", Subdomain: "www", Hash: contentHash(at, set)}}
