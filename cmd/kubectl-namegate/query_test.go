@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -13,15 +15,8 @@ import (
 // dnsServer answers as the handler does, over UDP and TCP, until the test ends. It returns its address.
 func dnsServer(t *testing.T, handler dns.HandlerFunc) string {
 	t.Helper()
-	packets, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	packets, listener := samePort(t)
 	address := packets.LocalAddr().String()
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, server := range []*dns.Server{{PacketConn: packets, Handler: handler}, {Listener: listener, Handler: handler}} {
 		started := make(chan struct{})
 		server.NotifyStartedFunc = func() { close(started) }
@@ -46,6 +41,46 @@ func dnsServer(t *testing.T, handler dns.HandlerFunc) string {
 	return address
 }
 
+// samePort listens on one port over UDP and TCP. A port that is free for the one may be taken for the other.
+func samePort(t *testing.T) (net.PacketConn, net.Listener) {
+	t.Helper()
+	var last error
+	for range 20 {
+		packets, err := net.ListenPacket("udp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		listener, err := net.Listen("tcp", packets.LocalAddr().String())
+		if err == nil {
+			return packets, listener
+		}
+		last = errors.Join(err, packets.Close())
+	}
+	t.Fatal(last)
+	return nil, nil
+}
+
+// transports remembers how a server was asked.
+type transports struct {
+	mu   sync.Mutex
+	list []string
+}
+
+func (a *transports) add(transport string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.list = append(a.list, transport)
+}
+
+// taken returns them and forgets them.
+func (a *transports) taken() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	out := strings.Join(a.list, " ")
+	a.list = nil
+	return out
+}
+
 func mustRR(t *testing.T, text string) dns.RR {
 	t.Helper()
 	rr, err := dns.NewRR(text)
@@ -68,9 +103,9 @@ func TestQuery(t *testing.T) {
 	for i := range 200 {
 		records["large.example.com. A"] = append(records["large.example.com. A"], fmt.Sprintf("large.example.com. 60 IN A 192.0.2.%d", i))
 	}
-	var transports []string
+	var asked transports
 	address := dnsServer(t, func(w dns.ResponseWriter, q *dns.Msg) {
-		transports = append(transports, w.LocalAddr().Network())
+		asked.add(w.LocalAddr().Network())
 		answer := new(dns.Msg)
 		answer.SetReply(q)
 		question := q.Question[0].Name + " " + dns.TypeToString[q.Question[0].Qtype]
@@ -116,13 +151,13 @@ func TestQuery(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.args, func(t *testing.T) {
-			transports = nil
+			asked.taken() // those of the test before
 			got := runBinary(t, "", append([]string{"query", "--server", address}, strings.Fields(tt.args)...)...)
 			if got.code != tt.code || got.stdout != tt.stdout || (got.stderr != "") != (tt.code == 2) {
 				t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
 			}
-			if asked := strings.Join(transports, " "); asked != tt.transports {
-				t.Errorf("asked over %s; want %s", asked, tt.transports)
+			if over := asked.taken(); over != tt.transports {
+				t.Errorf("asked over %s; want %s", over, tt.transports)
 			}
 		})
 	}

@@ -65,6 +65,18 @@ func (s *Store) Set(owner Owner, claims ...Claim) {
 // Remove drops all claims of an owner that is gone.
 func (s *Store) Remove(owner Owner) { s.Set(owner) }
 
+// Forget drops the claims of an object that is known to be gone, unless another object of that name has taken its place.
+func (s *Store) Forget(owner Owner, uid types.UID) {
+	s.mu.Lock()
+	var rivals []Owner
+	if had := s.byOwner[owner]; len(had) > 0 && had[0].UID == uid {
+		rivals = s.replace(owner, nil)
+	}
+	tell := s.freed
+	s.mu.Unlock()
+	notify(tell, rivals)
+}
+
 // Len is the number of claims.
 func (s *Store) Len() int {
 	s.mu.RLock()

@@ -112,9 +112,12 @@ func TestSchema(t *testing.T) {
 			"7 Warn DNSClass reference spec.hmacAuth.secret hmac-inline-secret"}},
 		{"CEL: neither", class + "  hmacAuth: {algorithm: SHA512}\n", []string{"7 Deny DNSClass reference spec.hmacAuth hmac-one-secret"}},
 		{"an algorithm that is none", class + "  hmacAuth: {algorithm: MD5, secretRef: {name: s}}\n", []string{"7 Deny DNSClass reference spec.hmacAuth.algorithm hmac-algorithm"}},
+		{"CEL: not asked of an object with other faults, as in a cluster", class + "  hmacAuth: {algorithm: MD5}\n", []string{"7 Deny DNSClass reference spec.hmacAuth.algorithm hmac-algorithm"}},
 		{"CEL: rules about changes do not apply", record + "  type: A\n  values: [192.0.2.1]\n  subdomain: www\n", nil},
 
 		{"no name", "apiVersion: dns.homelab.mortenolsen.pro/v1alpha1\nkind: DNSClass\nspec: {server: https://dns.example.com}\n", []string{"1 Deny DNSClass metadata.name schema-metadata"}},
+		{"a name in another case", strings.Replace(class, "name: reference", "Name: reference", 1), []string{
+			"3 Deny DNSClass metadata.name schema-metadata", "4 Deny DNSClass metadata.Name schema-unknown-field"}},
 		{"a bad name", strings.Replace(class, "name: reference", "name: Reference_", 1), []string{"4 Deny DNSClass Reference_ metadata.name schema-metadata"}},
 		{"a bad label", strings.Replace(class, "name: reference", "name: reference\n  labels:\n    \"a b\": c", 1), []string{"5 Deny DNSClass reference metadata.labels schema-metadata"}},
 		{"a label that is a number", strings.Replace(class, "name: reference", "name: reference\n  labels: {a: 1}", 1), []string{"5 Deny DNSClass reference metadata.labels schema-type"}},
@@ -178,12 +181,16 @@ func TestReferences(t *testing.T) {
 		{"the same name of another kind", strings.Replace(class, "name: reference", "name: web", 1) + "---\n" + a, nil},
 		{"a class twice", class + "---\n" + class, []string{"11 Deny DNSClass reference metadata.name manifest-duplicate"}},
 
+		{"a bad TTL of a class is not held against its records", class + "  defaultTTL: -5\n---\n" + a, []string{"7 Deny DNSClass reference spec.defaultTTL schema-value"}},
+
 		{"a Secret that is not there is unknown", referring, nil},
 		{"a Secret with the key", secret("stringData: {hmac-secret: x}") + referring, nil},
 		{"after the class", referring + "---\n" + secret("stringData: {hmac-secret: x}"), nil},
 		{"a Secret without the key", secret("data: {other: eA==}") + referring, []string{"12 Warn DNSClass reference spec.hmacAuth.secretRef secret-absent"}},
 		{"a Secret with an empty key", secret("data: {hmac-secret: \"\"}") + referring, []string{"12 Warn DNSClass reference spec.hmacAuth.secretRef secret-absent"}},
 		{"a Secret with a newline at its end", secret("data: {hmac-secret: eAo=}") + referring, []string{"12 Warn DNSClass reference spec.hmacAuth.secretRef secret-newline"}},
+		{"the first of two Secrets", secret("stringData: {hmac-secret: \"x\\n\"}") + secret("stringData: {hmac-secret: x}") + referring,
+			[]string{"17 Warn DNSClass reference spec.hmacAuth.secretRef secret-newline"}},
 		{"a Secret that cannot be read", secret("data: {hmac-secret: \"%\"}") + referring, nil},
 		{"a Secret in another namespace", strings.Replace(secret("data: {}"), "namegate-system", "other", 1) + referring, nil},
 	}

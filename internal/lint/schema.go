@@ -17,6 +17,7 @@ import (
 	schemavalidation "k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
@@ -342,11 +343,11 @@ func setNull(value any, steps []part) {
 	}
 }
 
-// decode reads a decoded object into a typed one.
+// decode reads a decoded object into a typed one, as the API server does: a field of another case is another field.
 func decode(object map[string]any, into any) error {
 	text, err := json.Marshal(object)
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(text, into)
+	return utiljson.Unmarshal(text, into)
 }

@@ -285,7 +285,7 @@ func TestNothingShowsTheKey(t *testing.T) {
 		slog.New(slog.NewTextHandler(&logged, nil)).Info("m", "v", value)
 		texts = append(texts, logged.String())
 	}
-	decimals := strings.Trim(fmt.Sprint(string([]byte(testKey))), "[]")
+	decimals := strings.Trim(fmt.Sprintf("%d", []byte(testKey)), "[]")
 	forms := []string{testKey, decimals, strings.ReplaceAll(decimals, " ", ", "), fmt.Sprintf("%x", testKey), fmt.Sprintf("%#v", []byte(testKey))[8:40], marshal(t, []byte(testKey))}
 	for _, text := range texts {
 		for _, form := range forms {
