@@ -52,6 +52,8 @@ type program struct {
 
 	stop context.CancelFunc
 	code chan int
+	// read is closed when the whole log has been read.
+	read chan struct{}
 	mu   sync.Mutex
 	log  bytes.Buffer
 }
@@ -63,7 +65,7 @@ const testTime = 20 * time.Second
 func start(t testing.TB, args ...string) *program {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
-	p := &program{stop: stop, code: make(chan int, 1)}
+	p := &program{stop: stop, code: make(chan int, 1), read: make(chan struct{})}
 	r, w := io.Pipe()
 	args = append([]string{"--listen", "127.0.0.1:0"}, args...)
 	go func() {
@@ -71,14 +73,13 @@ func start(t testing.TB, args ...string) *program {
 		_ = w.Close()
 	}()
 	ready := make(chan bool, 1)
-	read := make(chan struct{})
 	go func() {
-		defer close(read)
-		p.read(r, ready)
+		defer close(p.read)
+		p.collect(r, ready)
 	}()
 	t.Cleanup(func() {
 		stop()
-		<-read
+		<-p.read
 	})
 	select {
 	case ok := <-ready:
@@ -91,8 +92,8 @@ func start(t testing.TB, args ...string) *program {
 	return p
 }
 
-// read keeps the log, and says when the server is ready, or that it ended before.
-func (p *program) read(r io.Reader, ready chan<- bool) {
+// collect keeps the log, and says when the server is ready, or that it ended before.
+func (p *program) collect(r io.Reader, ready chan<- bool) {
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
 		p.mu.Lock()
@@ -117,11 +118,12 @@ func (p *program) logged() string {
 	return p.log.String()
 }
 
-// wait returns the exit code.
+// wait returns the exit code, when all that was logged has been read too.
 func (p *program) wait(t testing.TB) int {
 	t.Helper()
 	select {
 	case code := <-p.code:
+		<-p.read
 		return code
 	case <-time.After(testTime):
 		t.Fatal("does not stop")
@@ -493,7 +495,7 @@ func TestSignals(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			p.read(stderr, ready)
+			p.collect(stderr, ready)
 		}()
 		if !<-ready {
 			t.Fatal(p.logged())

@@ -44,8 +44,8 @@ type Classes struct {
 type classNote struct {
 	// target is the digest of that of the last check, so that a changed Secret is noticed.
 	target string
-	// version is the resourceVersion of the last write.
-	version string
+	// version is that of the last check.
+	version version
 }
 
 // classPass is one reconciliation of one class.
@@ -56,7 +56,7 @@ type classPass struct {
 
 // Reconcile implements reconcile.ObjectReconciler.
 func (r *Classes) Reconcile(ctx context.Context, class *dnsv1alpha1.DNSClass) (reconcile.Result, error) {
-	if behind(class, r.checked.of(class.UID).version) {
+	if r.checked.of(class.UID).version.ahead(class) {
 		return reconcile.Result{RequeueAfter: conflictDelay}, nil
 	}
 	p := &classPass{pass: newPass(r.client, class)}
@@ -82,7 +82,7 @@ func (r *Classes) end(ctx context.Context, p *classPass, err error) (reconcile.R
 		r.Gone(p.obj)
 		return result, nil
 	case p.used != nil:
-		r.checked.keep(p.obj.UID, classNote{target: targetDigest(p.target), version: p.obj.ResourceVersion})
+		r.checked.keep(p.obj.UID, classNote{target: targetDigest(p.target), version: versionOf(p.obj)})
 		r.lanes.Forget(*p.used)
 	}
 	return result, nil

@@ -1,6 +1,7 @@
 package dns
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -127,6 +128,17 @@ func TestHealthIsCheckedAtOnce(t *testing.T) {
 			w.settle()
 			edit(w, secret("key", ""), func(s *corev1.Secret) { s.Data[dnsv1alpha1.DefaultHMACKey] = []byte("right") })
 		},
+		"the spec, while the operator was away": func(w *world, c *dnsv1alpha1.DNSClass) {
+			w.now.stop()
+			edit(w, c, func(c *dnsv1alpha1.DNSClass) { c.Spec.TimeoutSeconds = ptr.To[int32](3) })
+			w.boot()
+			w.settle()
+		},
+		"the Secret is gone, and the same there again": func(w *world, c *dnsv1alpha1.DNSClass) {
+			w.remove(secret("key", ""))
+			w.expectReady(c, metav1.ConditionFalse, dnsv1alpha1.ReasonSecretNotFound)
+			w.create(secret("key", "wrong"))
+		},
 		"the Secret is gone, and there again": func(w *world, c *dnsv1alpha1.DNSClass) {
 			w.remove(secret("key", ""))
 			w.expectReady(c, metav1.ConditionFalse, dnsv1alpha1.ReasonSecretNotFound)
@@ -136,8 +148,7 @@ func TestHealthIsCheckedAtOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				c, server := signing(class("main", serverURL), "key"), w.server(serverURL)
-				server.key = []byte("right")
-				if name == "the spec" {
+				if server.key = []byte("right"); !strings.Contains(name, "key") && !strings.HasSuffix(name, "there again") || strings.Contains(name, "same") {
 					server.key = nil
 				}
 				w.create(secret("key", "wrong"), c)

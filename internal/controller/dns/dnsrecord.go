@@ -73,7 +73,7 @@ type recordPass struct {
 // Reconcile implements reconcile.ObjectReconciler.
 func (r *Records) Reconcile(ctx context.Context, rec *dnsv1alpha1.DNSRecord) (reconcile.Result, error) {
 	p := &recordPass{pass: newPass(r.client, rec), note: r.notes.of(rec.UID)}
-	if behind(rec, p.note.version) {
+	if p.note.version.ahead(rec) {
 		return reconcile.Result{RequeueAfter: conflictDelay}, nil
 	}
 	if rec.DeletionTimestamp.IsZero() {
@@ -109,7 +109,7 @@ func (r *Records) end(ctx context.Context, p *recordPass, err error) (reconcile.
 		r.Gone(p.obj)
 		return result, nil
 	}
-	p.note.version = p.obj.ResourceVersion
+	p.note.version = versionOf(p.obj)
 	r.notes.keep(p.obj.UID, p.note)
 	if p.used != nil {
 		r.lanes.Forget(*p.used)

@@ -1,6 +1,7 @@
 package dns
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
 	"github.com/namegate/namegate/internal/claims"
@@ -154,7 +156,9 @@ func TestDeletionIsRetriedForEver(t *testing.T) {
 			}
 		}
 		w.remove(rec)
-		w.pass(5 * time.Minute)
+		w.pass(50 * time.Second)
+		edit(w, rec, func(rec *dnsv1alpha1.DNSRecord) { rec.Spec.Description = "no reason to try sooner" })
+		w.pass(250 * time.Second)
 		want := []time.Duration{0, 5, 15, 35, 75, 135, 195, 255}
 		for i := range want {
 			want[i] *= time.Second
@@ -196,10 +200,14 @@ func TestDeletionOfWhatWasNeverSent(t *testing.T) {
 	inWorld(t, func(w *world) {
 		rec := aRecord("web", "absent", "192.0.2.1")
 		rec.Finalizers = []string{dnsv1alpha1.DNSRecordFinalizer, "somebody.example.com/else"}
+		rec.Annotations = map[string]string{dnsv1alpha1.ReleaseAnnotation: "true"} // nothing is left behind
 		w.create(rec)
 		w.remove(rec)
 		if !w.exists(rec) || len(rec.Finalizers) != 1 || len(w.events) != 0 {
 			w.t.Fatalf("finalizers %q, events %q", rec.Finalizers, w.events)
+		}
+		if got := w.now.records.notes.len(); got != 0 {
+			w.t.Errorf("%d objects are remembered", got)
 		}
 		writes := w.now.writes.Load()
 		edit(w, rec, func(rec *dnsv1alpha1.DNSRecord) { rec.Spec.Description = "it stays a while" })
@@ -213,10 +221,13 @@ func TestDeletionOfWhatWasNeverSent(t *testing.T) {
 func TestDeletionLeavesWhatAnotherHolds(t *testing.T) {
 	for name, tt := range map[string]struct {
 		stale func(*claims.Claim)
+		// holds says whether the rival holds by now.
+		holds bool
 		calls int
 	}{
-		"it holds":                     {func(*claims.Claim) {}, 0},
-		"the store is behind the time": {func(c *claims.Claim) { c.UID = "uid-before" }, 1},
+		"it holds":                         {func(*claims.Claim) {}, true, 0},
+		"another of its name holds by now": {func(c *claims.Claim) { c.UID = "uid-before" }, true, 0},
+		"it holds no more":                 {func(*claims.Claim) {}, false, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			byHand(t, func(w *world, p *process) {
@@ -231,6 +242,10 @@ func TestDeletionLeavesWhatAnotherHolds(t *testing.T) {
 				claim := claims.OfDNSRecord(rival, serverURL)[0]
 				tt.stale(&claim)
 				p.store.Set(claim.Owner, claim)
+				if !tt.holds {
+					rival.Status.Applied = nil
+					must(w.t, w.api.Status().Update(w.t.Context(), rival))
+				}
 				w.remove(rec)
 				for range 2 {
 					if w.exists(rec) {
@@ -245,6 +260,35 @@ func TestDeletionLeavesWhatAnotherHolds(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestClassIsLookedForLive before a record is left behind for want of it.
+func TestClassIsLookedForLive(t *testing.T) {
+	byHand(t, func(w *world, p *process) {
+		rec := aRecord("web", "main", "192.0.2.1")
+		rec.Finalizers = []string{dnsv1alpha1.DNSRecordFinalizer}
+		w.create(class("main", serverURL), rec)
+		rec.Status.Applied = &dnsv1alpha1.AppliedRecord{Server: serverURL, Type: "A", Domain: "example.com", Subdomain: "www"}
+		must(w.t, w.api.Status().Update(w.t.Context(), rec))
+		w.remove(rec)
+		p.records.client = interceptor.NewClient(p.client, interceptor.Funcs{
+			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+				if _, isClass := obj.(*dnsv1alpha1.DNSClass); isClass { // the cache has not heard of it yet
+					return apierrors.NewNotFound(schema.GroupResource{Resource: "dnsclasses"}, key.Name)
+				}
+				return c.Get(ctx, key, obj, opts...)
+			}})
+		for range 2 {
+			if w.exists(rec) {
+				_, err := p.records.Reconcile(w.t.Context(), rec)
+				must(w.t, err)
+				w.settle()
+			}
+		}
+		if got := w.server(serverURL).count("delete"); w.exists(rec) || got != 1 || len(w.events) != 0 {
+			w.t.Errorf("exists %v, %d requests to delete, events %q", w.exists(rec), got, w.events)
+		}
+	})
 }
 
 // TestRecordAgainUnderTheSameName: nothing of the first one sticks to the second.

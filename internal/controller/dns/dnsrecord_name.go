@@ -83,11 +83,13 @@ func (r *Records) readRival(ctx context.Context, rival claims.Claim) (now []clai
 	err = r.live.Get(ctx, rival.Owner.NamespacedName, rec)
 	switch {
 	case apierrors.IsNotFound(err):
+		// It may have been claimed for once more by a reconciliation that had read it before it went.
+		r.store.Forget(rival.Owner, rival.UID)
 		return nil, false, nil
 	case err != nil:
 		return nil, false, fmt.Errorf("read who else claims the name: %w", err)
 	case rec.UID != rival.UID:
-		return nil, false, nil
+		r.store.Forget(rival.Owner, rival.UID) // another object has its name, and may claim the same
 	}
 	return claims.OfDNSRecord(rec, r.feed.Server(rec.Spec.DNSClassRef.Name)), true, nil
 }

@@ -153,10 +153,16 @@ func TestRivalIsReadLive(t *testing.T) {
 			func(*world, *dnsv1alpha1.DNSRecord) {}, sight{dnsv1alpha1.ReasonPublishing, "Pending"}},
 		"it is gone": {
 			func(c claims.Claim) claims.Claim { c.Holds = true; return c },
-			func(w *world, rival *dnsv1alpha1.DNSRecord) { must(w.t, w.api.Delete(w.t.Context(), rival)) }, sight{}},
+			func(w *world, rival *dnsv1alpha1.DNSRecord) { must(w.t, w.api.Delete(w.t.Context(), rival)) }, sight{dnsv1alpha1.ReasonPublishing, "Pending"}},
 		"another has its name": {
 			func(c claims.Claim) claims.Claim { c.Holds, c.UID = true, "uid-before"; return c },
-			func(*world, *dnsv1alpha1.DNSRecord) {}, sight{}},
+			func(*world, *dnsv1alpha1.DNSRecord) {}, sight{dnsv1alpha1.ReasonPublishing, "Pending"}},
+		"another has its name, and holds": {
+			func(c claims.Claim) claims.Claim { c.Holds, c.UID = true, "uid-before"; return c },
+			func(w *world, rival *dnsv1alpha1.DNSRecord) {
+				rival.Status.Applied = &dnsv1alpha1.AppliedRecord{Server: serverURL, Type: "A", Domain: "example.com", Subdomain: "www"}
+				must(w.t, w.api.Status().Update(w.t.Context(), rival))
+			}, sight{dnsv1alpha1.ReasonNameConflict, "Pending"}},
 		"it holds": {
 			func(c claims.Claim) claims.Claim { c.Holds = true; return c },
 			func(*world, *dnsv1alpha1.DNSRecord) {}, sight{dnsv1alpha1.ReasonNameConflict, "Pending"}},
@@ -178,6 +184,62 @@ func TestRivalIsReadLive(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestBothSayThatTheyHold, which takes a person with a text editor: the older keeps the name, and the other forgets what it said and what
+// it was about to send.
+func TestBothSayThatTheyHold(t *testing.T) {
+	byHand(t, func(w *world, p *process) {
+		block := make(chan struct{})
+		w.server(serverURL).block = block
+		rec := aRecord("web", "main", "192.0.2.1")
+		busy := []*dnsv1alpha1.DNSRecord{named(aRecord("b1", "main", "192.0.2.1"), "b1"), named(aRecord("b2", "main", "192.0.2.1"), "b2")}
+		w.create(class("main", serverURL), busy[0], busy[1], rec)
+		for _, obj := range append(busy, rec) { // the first two fill the lane, so the third waits
+			_, err := p.records.Reconcile(w.t.Context(), obj)
+			must(w.t, err)
+			w.settle()
+		}
+		rival := tenant(aRecord("rival", "main", "192.0.2.2"), "team", time.Hour)
+		w.create(rival)
+		rival.Status.Applied = &dnsv1alpha1.AppliedRecord{Server: serverURL, Type: "A", Domain: "example.com", Subdomain: "www"}
+		must(w.t, w.api.Status().Update(w.t.Context(), rival))
+		p.feed.ClassChanged(class("main", serverURL))
+		p.feed.RecordChanged(rival)
+		w.exists(rec)
+		p.feed.RecordChanged(rec)
+		_, err := p.records.Reconcile(w.t.Context(), rec)
+		must(w.t, err)
+		w.expectReady(rec, metav1.ConditionFalse, dnsv1alpha1.ReasonNameConflict)
+		if rec.Status.Applied != nil {
+			w.t.Errorf("applied: %+v", rec.Status.Applied)
+		}
+		p.feed.RecordChanged(rec)
+		for _, claim := range p.store.Of(claims.DNSRecordOwner(rec.Namespace, rec.Name)) {
+			if claim.Holds {
+				w.t.Errorf("the loser still holds %+v", claim)
+			}
+		}
+		close(block)
+		w.settle()
+		if got := w.server(serverURL).count("upsert"); got != 2 {
+			w.t.Errorf("%d upserts; want those of the other two", got)
+		}
+	})
+}
+
+// TestAcquiredIsHeld: who has a name keeps it against an older rival, although nothing could be sent yet.
+func TestAcquiredIsHeld(t *testing.T) {
+	inWorld(t, func(w *world) {
+		first, older := aRecord("first", "main", "192.0.2.1"), tenant(aRecord("older", "other", "192.0.2.2"), "team", time.Hour)
+		w.create(signing(class("main", serverURL), "key"), class("other", serverURL), first)
+		w.expectReady(first, metav1.ConditionFalse, dnsv1alpha1.ReasonSecretNotFound)
+		w.create(older)
+		w.expectReady(older, metav1.ConditionFalse, dnsv1alpha1.ReasonNameConflict)
+		w.create(secret("key", "s"))
+		w.expectReady(first, metav1.ConditionTrue, dnsv1alpha1.ReasonRecordCreated)
+		w.expectReady(older, metav1.ConditionFalse, dnsv1alpha1.ReasonNameConflict)
+	})
 }
 
 // TestRivalThatCannotBeRead is an error, and no decision.

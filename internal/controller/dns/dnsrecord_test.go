@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
 	"github.com/namegate/namegate/internal/dnsrecord"
@@ -421,6 +422,30 @@ func TestRetriesStartAnew(t *testing.T) {
 	}
 }
 
+// TestSuccessEndsTheCount: a failure long after starts with the shortest wait again.
+func TestSuccessEndsTheCount(t *testing.T) {
+	inWorld(t, func(w *world) {
+		server, rec := w.server(serverURL), aRecord("web", "main", "192.0.2.1")
+		fail := func(err error) { server.set(func(s *fakeServer) { s.err = failing(err, "upsert") }) }
+		w.create(class("main", serverURL))
+		fail(unreachable())
+		w.create(rec)
+		w.pass(20 * time.Second)
+		fail(nil)
+		w.pass(20 * time.Second)
+		w.expectReady(rec, metav1.ConditionTrue, dnsv1alpha1.ReasonRecordCreated)
+		fail(unreachable())
+		server.set(func(s *fakeServer) { clear(s.has) })
+		for server.count("get") == 0 {
+			w.pass(time.Second)
+		}
+		w.expectReady(rec, metav1.ConditionFalse, dnsv1alpha1.ReasonServerUnreachable)
+		fail(nil)
+		w.pass(5 * time.Second)
+		w.expectReady(rec, metav1.ConditionTrue, dnsv1alpha1.ReasonRecordUpdated)
+	})
+}
+
 func TestRecordIsTriedWhenItsClassTurnsHealthy(t *testing.T) {
 	inWorld(t, func(w *world) {
 		server, c, rec := w.server(serverURL), class("main", serverURL), aRecord("web", "main", "192.0.2.1")
@@ -512,6 +537,8 @@ func TestPublishedRecordLosesItsClass(t *testing.T) {
 		}
 		w.expectReady(rec, metav1.ConditionFalse, dnsv1alpha1.ReasonDNSClassNotFound)
 		w.expectState(rec, dnsv1alpha1.RecordStateCreated, "")
+		edit(w, rec, func(rec *dnsv1alpha1.DNSRecord) { rec.Spec.Values = []string{"192.0.2.2"} })
+		w.expectState(rec, dnsv1alpha1.RecordStatePending, "") // the server has not heard of this
 		w.create(class("main", serverURL))
 		w.expectReady(rec, metav1.ConditionTrue, dnsv1alpha1.ReasonRecordUpdated)
 	})
@@ -611,29 +638,88 @@ func TestChangeWhileACallIsInFlight(t *testing.T) {
 	})
 }
 
-// TestOutcomeOutlivesAConflict: somebody writes to the object just before the outcome is written down. It is not sent twice.
+// TestOutcomeOutlivesAConflict: again and again somebody writes to the object just before the outcome is written down. It is not sent twice.
 func TestOutcomeOutlivesAConflict(t *testing.T) {
 	inWorld(t, func(w *world) {
 		rec := aRecord("web", "main", "192.0.2.1")
 		conflicts := 0
 		w.touched = func(what string, before bool) {
-			if what == "patch status" && before && w.server(serverURL).count("upsert") == 1 && conflicts == 0 {
+			if what == "patch status" && before && w.server(serverURL).count("upsert") == 1 && conflicts < 5 {
 				now := aRecord("web", "", "")
 				must(w.t, w.api.Get(w.t.Context(), client.ObjectKeyFromObject(now), now))
 				if now.Status.Applied == nil { // it is the class's status
 					return
 				}
 				conflicts++
-				now.Labels = map[string]string{"somebody": "else"}
+				now.Labels = map[string]string{"somebody": fmt.Sprint(conflicts)}
 				must(w.t, w.api.Update(w.t.Context(), now))
 			}
 		}
 		w.create(class("main", serverURL))
 		w.create(rec)
-		w.pass(time.Second)
+		w.pass(2 * time.Second)
 		w.expectReady(rec, metav1.ConditionTrue, dnsv1alpha1.ReasonRecordCreated)
-		if got := w.server(serverURL).count("upsert"); conflicts != 1 || got != 1 {
-			w.t.Errorf("%d conflicts, %d upserts; want 1 of each", conflicts, got)
+		if got := w.server(serverURL).count("upsert"); conflicts != 5 || got != 1 {
+			w.t.Errorf("%d conflicts, %d upserts; want 5 and 1", conflicts, got)
+		}
+	})
+}
+
+// TestCacheIsBehind: what was read is older than what was written, and nothing is done by it.
+func TestCacheIsBehind(t *testing.T) {
+	byHand(t, func(w *world, p *process) {
+		c, rec := class("main", serverURL), aRecord("web", "main", "192.0.2.1")
+		w.create(c, rec)
+		oldClass, oldRecord := c.DeepCopy(), rec.DeepCopy()
+		for range 2 { // the request, and its outcome
+			w.exists(c)
+			_, err := p.classes.Reconcile(w.t.Context(), c)
+			must(w.t, err)
+			w.exists(rec)
+			_, err = p.records.Reconcile(w.t.Context(), rec)
+			must(w.t, err)
+			w.settle()
+		}
+		w.expectReady(c, metav1.ConditionTrue, dnsv1alpha1.ReasonServerHealthy)
+		w.expectReady(rec, metav1.ConditionTrue, dnsv1alpha1.ReasonRecordCreated)
+		writes, calls := p.writes.Load(), len(w.server(serverURL).log)
+		for name, reconcileOld := range map[string]func() (reconcile.Result, error){
+			"class":  func() (reconcile.Result, error) { return p.classes.Reconcile(w.t.Context(), oldClass) },
+			"record": func() (reconcile.Result, error) { return p.records.Reconcile(w.t.Context(), oldRecord) },
+		} {
+			result, err := reconcileOld()
+			must(w.t, err)
+			w.settle()
+			if result.RequeueAfter != conflictDelay || p.writes.Load() != writes || len(w.server(serverURL).log) != calls {
+				w.t.Errorf("%s: again after %v, %d writes, calls %q", name, result.RequeueAfter, p.writes.Load()-writes, w.server(serverURL).log[calls:])
+			}
+		}
+		w.pass(staleLimit) // this is no cache that lags: the API server was restored
+		if _, err := p.records.Reconcile(w.t.Context(), oldRecord); err != nil || p.writes.Load() == writes {
+			w.t.Errorf("error %v; nothing was done for an object that was restored", err)
+		}
+	})
+}
+
+// TestObjectsThatAreGone are nobody's error.
+func TestObjectsThatAreGone(t *testing.T) {
+	byHand(t, func(w *world, p *process) {
+		w.create(class("main", serverURL))
+		rec := aRecord("web", "main", "192.0.2.1")
+		rec.UID, rec.ResourceVersion = "uid-gone", "1"
+		if result, err := p.records.Reconcile(w.t.Context(), rec); err != nil || result.RequeueAfter != 0 || p.records.notes.len() != 0 {
+			w.t.Errorf("%+v, %v, remembered %d", result, err, p.records.notes.len())
+		}
+	})
+}
+
+// TestMissingSecretIsLookedForAgain at the interval, although no event may come.
+func TestMissingSecretIsLookedForAgain(t *testing.T) {
+	byHand(t, func(w *world, p *process) {
+		rec := aRecord("web", "main", "192.0.2.1")
+		w.create(signing(class("main", serverURL), "absent"), rec)
+		if result, err := p.records.Reconcile(w.t.Context(), rec); err != nil || result.RequeueAfter != settings.HealthCheckInterval {
+			w.t.Errorf("%+v, %v", result, err)
 		}
 	})
 }

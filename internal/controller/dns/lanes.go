@@ -150,12 +150,9 @@ func (l *Lanes) abandon(uid types.UID, but string) {
 	}
 }
 
-// remove takes a call out, if no other has taken its place.
 func (l *Lanes) remove(c *call) {
 	of := l.calls[c.UID]
-	if of[c.Server] == c {
-		delete(of, c.Server)
-	}
+	delete(of, c.Server)
 	if len(of) == 0 {
 		delete(l.calls, c.UID)
 	}

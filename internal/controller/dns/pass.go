@@ -57,7 +57,7 @@ func (p *pass[T]) after(wait time.Duration) { p.again = max(wait, time.Milliseco
 // write ends a reconciliation with the deferred patch of the status. It is not reached by way of a panic: what a phase left half done is not
 // written.
 func (p *pass[T]) write(ctx context.Context, err error) (reconcile.Result, error) {
-	if err == nil && !p.over {
+	if err == nil {
 		err = p.status.Status(ctx, p.obj)
 	}
 	switch {
@@ -69,10 +69,26 @@ func (p *pass[T]) write(ctx context.Context, err error) (reconcile.Result, error
 	return reconcile.Result{RequeueAfter: p.again}, err
 }
 
-// behind says whether the cache has not seen yet what this process wrote last: to act on it would be to do the same again.
-func behind(read client.Object, written string) bool {
-	order, err := resourceversion.CompareResourceVersion(read.GetResourceVersion(), written)
-	return err == nil && order < 0
+// version is the newest one of an object that this process knows, and since when.
+type version struct {
+	text  string
+	since time.Time
+}
+
+// staleLimit is how long a cache is waited for. Versions that are smaller after that are those of an API server which was restored
+// from a backup.
+const staleLimit = 30 * time.Second
+
+// ahead says whether the cache that obj was read from has not seen yet what this process knows: to act on it would be to do the
+// same again.
+func (v version) ahead(obj client.Object) bool {
+	order, err := resourceversion.CompareResourceVersion(obj.GetResourceVersion(), v.text)
+	return err == nil && order < 0 && time.Since(v.since) < staleLimit
+}
+
+// versionOf is the version of an object that was just written, or found to need no write.
+func versionOf(obj client.Object) version {
+	return version{text: obj.GetResourceVersion(), since: time.Now()}
 }
 
 // errStale says that the object has changed, or is gone, since it was read: nothing of this reconciliation counts.

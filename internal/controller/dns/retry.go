@@ -61,8 +61,8 @@ type note struct {
 	// quietUntil is how long a server wants to be left alone, whatever else changes.
 	quietUntil  time.Time
 	quietServer string
-	// version is the resourceVersion of the last write.
-	version string
+	// version is that of the last reconciliation.
+	version version
 	// checkAt is when the server is asked next whether it still has the record; zero for at once.
 	checkAt time.Time
 }

@@ -6,7 +6,10 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
 )
 
 func TestSchedule(t *testing.T) {
@@ -78,6 +81,20 @@ func TestNote(t *testing.T) {
 	unhealthy.about("publish", "monday")
 	if unhealthy.failures != 0 {
 		t.Error("the class turned healthy, and the wait goes on")
+	}
+}
+
+func TestHealthySince(t *testing.T) {
+	at := metav1.NewTime(time.Date(2026, 1, 1, 12, 0, 0, 0, time.FixedZone("", 3600)))
+	for status, want := range map[metav1.ConditionStatus]string{metav1.ConditionTrue: "2026-01-01T11:00:00Z", metav1.ConditionFalse: "", metav1.ConditionUnknown: ""} {
+		c := class("main", serverURL)
+		c.Status.Conditions = []metav1.Condition{{Type: dnsv1alpha1.ConditionReady, Status: status, LastTransitionTime: at}}
+		if got := healthySince(c); got != want {
+			t.Errorf("%s: %q, want %q", status, got, want)
+		}
+	}
+	if got := healthySince(class("main", serverURL)); got != "" {
+		t.Errorf("never checked: %q", got)
 	}
 }
 

@@ -42,7 +42,7 @@ func repair(ctx context.Context, server Server, set *record.RRset, insist bool) 
 	switch {
 	case err == nil && found.Equal(set):
 		return Outcome{}
-	case err == nil, errors.Is(err, httpdns.ErrNotFound), insist:
+	case err == nil, errors.Is(err, httpdns.ErrNotFound), errors.Is(err, httpdns.ErrOtherRecord), insist:
 		return upsert(ctx, server, set)
 	case errors.Is(err, httpdns.ErrUnsupported):
 		return Outcome{}

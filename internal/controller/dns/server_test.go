@@ -59,6 +59,7 @@ func TestRepair(t *testing.T) {
 		"the same":                  {found: set, want: Outcome{}, calls: []string{"get"}},
 		"the same, insisting":       {found: set, insist: true, want: Outcome{}, calls: []string{"get"}},
 		"another":                   {found: other, want: Outcome{Wrote: true}, calls: []string{"get", "upsert"}},
+		"spoilt":                    {get: httpdns.ErrOtherRecord, want: Outcome{Wrote: true}, calls: []string{"get", "upsert"}},
 		"none":                      {get: httpdns.ErrNotFound, want: Outcome{Wrote: true}, calls: []string{"get", "upsert"}},
 		"none, and it is refused":   {get: httpdns.ErrNotFound, upsert: refused, want: Outcome{Wrote: true, Err: refused}, calls: []string{"get", "upsert"}},
 		"not supported":             {get: httpdns.ErrUnsupported, want: Outcome{}, calls: []string{"get"}},

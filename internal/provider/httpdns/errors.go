@@ -37,6 +37,9 @@ var (
 	ErrNotFound = errors.New("the server has no such record")
 	// ErrUnsupported: the server does not offer to read records, which the protocol allows.
 	ErrUnsupported = errors.New("the server does not offer to read records")
+	// ErrOtherRecord is found by errors.Is in the *Error of an answer that holds a record, but not one that anybody asked for:
+	// somebody has spoilt it on the server.
+	ErrOtherRecord = errors.New("the server has something else in the place of the record")
 )
 
 // Error is every other error of a Client. Its text is made of words of this package, a status and a code of the protocol, so it may be shown
@@ -82,10 +85,11 @@ func (e *Error) ProtocolCode() string {
 	return string(usualCode[e.Kind])
 }
 
-// Is makes errors.Is find context.Canceled in the error of a request that its caller cancelled, and context.DeadlineExceeded in
+// Is makes errors.Is find ErrOtherRecord as said there; context.Canceled in the error of a request that its caller cancelled, and context.DeadlineExceeded in
 // that of one that took too long.
 func (e *Error) Is(target error) bool {
-	return (target == context.Canceled && e.message == causeCancelled.message) ||
+	return (target == ErrOtherRecord && (e.message == causeOtherRecord.message || e.message == causeBadRecord.message)) ||
+		(target == context.Canceled && e.message == causeCancelled.message) ||
 		(target == context.DeadlineExceeded && e.message == causeTimeout.message)
 }
 

@@ -371,6 +371,16 @@ func TestDefaultTimeout(t *testing.T) {
 	}
 }
 
+// TestErrOtherRecord holds that exactly the answers with another record, or one that is none, can be told from other failures.
+func TestErrOtherRecord(t *testing.T) {
+	for _, c := range causes {
+		want := c == causeOtherRecord || c == causeBadRecord
+		if got := errors.Is(failure(c), ErrOtherRecord); got != want {
+			t.Errorf("%s: %v, want %v", c.message, got, want)
+		}
+	}
+}
+
 // TestProtocolCode holds that every failure has a code of the protocol, the server's own first.
 func TestProtocolCode(t *testing.T) {
 	for _, kind := range Kinds() {
