@@ -22,7 +22,8 @@ import (
 
 func setupDNSClass(mgr ctrl.Manager, gate *Gate) error {
 	hook := &DNSClass{gate}
-	return ctrl.NewWebhookManagedBy(mgr, &dnsv1alpha1.DNSClass{}).WithDefaulter(hook).WithValidator(hook).Complete()
+	registerDefaulter[dnsv1alpha1.DNSClass](mgr, "/mutate-dns-homelab-mortenolsen-pro-v1alpha1-dnsclass", hook)
+	return ctrl.NewWebhookManagedBy(mgr, &dnsv1alpha1.DNSClass{}).WithValidator(hook).Complete()
 }
 
 // DNSClass is the gate of one kind: its defaulter and its validator.

@@ -20,7 +20,8 @@ import (
 
 func setupDNSRecord(mgr ctrl.Manager, gate *Gate) error {
 	hook := &DNSRecord{gate}
-	return ctrl.NewWebhookManagedBy(mgr, &dnsv1alpha1.DNSRecord{}).WithDefaulter(hook).WithValidator(hook).Complete()
+	registerDefaulter[dnsv1alpha1.DNSRecord](mgr, "/mutate-dns-homelab-mortenolsen-pro-v1alpha1-dnsrecord", hook)
+	return ctrl.NewWebhookManagedBy(mgr, &dnsv1alpha1.DNSRecord{}).WithValidator(hook).Complete()
 }
 
 // DNSRecord is the gate of one kind: its defaulter and its validator.

@@ -63,9 +63,9 @@ func FuzzAdmission(f *testing.F) {
 	s := scheme(f)
 	handlers := map[string]admission.Handler{
 		"record validator": admission.WithValidator(s, &DNSRecord{gate}).Handler,
-		"record defaulter": admission.WithDefaulter(s, &DNSRecord{gate}).Handler,
+		"record defaulter": Defaulting[dnsv1alpha1.DNSRecord](&DNSRecord{gate}),
 		"class validator":  admission.WithValidator(s, &DNSClass{gate}).Handler,
-		"class defaulter":  admission.WithDefaulter(s, &DNSClass{gate}).Handler,
+		"class defaulter":  Defaulting[dnsv1alpha1.DNSClass](&DNSClass{gate}),
 	}
 	f.Fuzz(func(t *testing.T, object, old string) {
 		op := admissionv1.Update

@@ -99,7 +99,7 @@ func (f *DNSFeed) Server(class string) string {
 // slim keeps what a claim needs, so that the feed does not hold a second copy of every object.
 func slim(rec *dnsv1alpha1.DNSRecord) *dnsv1alpha1.DNSRecord {
 	out := &dnsv1alpha1.DNSRecord{ObjectMeta: metav1.ObjectMeta{Namespace: rec.Namespace, Name: rec.Name, UID: rec.UID,
-		CreationTimestamp: rec.CreationTimestamp}}
+		CreationTimestamp: rec.CreationTimestamp, DeletionTimestamp: rec.DeletionTimestamp, Finalizers: rec.Finalizers}}
 	out.Spec.Type, out.Spec.Domain, out.Spec.Subdomain = rec.Spec.Type, rec.Spec.Domain, rec.Spec.Subdomain
 	out.Spec.DNSClassRef = rec.Spec.DNSClassRef
 	if applied := rec.Status.Applied; applied != nil {

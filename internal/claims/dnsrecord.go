@@ -1,6 +1,8 @@
 package claims
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
@@ -24,6 +26,9 @@ func DNSRecordOwner(namespace, name string) Owner {
 // name on that server, and what it was last applied as, until the object is gone. A record whose name or class makes no
 // sense claims nothing more than what was applied.
 func OfDNSRecord(rec *dnsv1alpha1.DNSRecord, server string) []Claim {
+	if rec.DeletionTimestamp != nil && !slices.Contains(rec.Finalizers, dnsv1alpha1.DNSRecordFinalizer) {
+		return nil // our part is done: what somebody else's finalizer still waits for does not hold the name
+	}
 	claim := Claim{Owner: DNSRecordOwner(rec.Namespace, rec.Name), UID: rec.UID, Created: rec.CreationTimestamp.UTC()}
 	var out []Claim
 	if applied := rec.Status.Applied; applied != nil {

@@ -17,17 +17,18 @@ func cacheOptions(cfg *Config, r Roles) cache.Options {
 	for _, ns := range cfg.SecretNamespaces {
 		namespaces[ns] = cache.Config{}
 	}
-	options := cache.Options{
-		DefaultTransform: slim,
-		ByObject:         map[client.Object]cache.ByObject{&corev1.Secret{}: {Namespaces: namespaces}},
-	}
+	transform := slim
 	if !r.Controllers {
-		options.ByObject[&dnsv1alpha1.DNSClass{}] = cache.ByObject{Transform: judgedClass}
-		options.ByObject[&dnsv1alpha1.DNSRecord{}] = cache.ByObject{Transform: judgedRecord}
+		transform = judged
 	}
-	return options
+	return cache.Options{
+		DefaultTransform: transform,
+		// Kinds of ours are not named here: a kind that is named has to be served when the process starts.
+		ByObject: map[client.Object]cache.ByObject{&corev1.Secret{}: {Namespaces: namespaces}},
+	}
 }
 
+// slim drops what nobody here reads of any object.
 func slim(obj any) (any, error) {
 	if object, ok := obj.(metav1.Object); ok {
 		object.SetManagedFields(nil)
@@ -39,18 +40,14 @@ func slim(obj any) (any, error) {
 	return obj, nil
 }
 
-func judgedClass(obj any) (any, error) {
-	if class, ok := obj.(*dnsv1alpha1.DNSClass); ok {
-		class.Status = dnsv1alpha1.DNSClassStatus{}
-	}
-	return slim(obj)
-}
-
-// judgedRecord keeps of a record what its claim is made of.
-func judgedRecord(obj any) (any, error) {
-	if rec, ok := obj.(*dnsv1alpha1.DNSRecord); ok {
-		rec.Status = dnsv1alpha1.DNSRecordStatus{Applied: rec.Status.Applied}
-		rec.Spec.Values, rec.Spec.Description = nil, ""
+// judged drops besides what the gate does not read: status, and of a record all but what its claim is made of.
+func judged(obj any) (any, error) {
+	switch object := obj.(type) {
+	case *dnsv1alpha1.DNSClass:
+		object.Status = dnsv1alpha1.DNSClassStatus{}
+	case *dnsv1alpha1.DNSRecord:
+		object.Status = dnsv1alpha1.DNSRecordStatus{Applied: object.Status.Applied}
+		object.Spec.Values, object.Spec.Description = nil, ""
 	}
 	return slim(obj)
 }

@@ -37,8 +37,8 @@ type Config struct {
 
 	HealthCheckInterval time.Duration `env:"DNS_CLASS_HEALTH_CHECK_INTERVAL" envDefault:"10m" validate:"gt=0"`
 	RetryBaseDelay      time.Duration `env:"DNS_RECORD_RETRY_BASE_DELAY" envDefault:"5s" validate:"gt=0"`
-	RetryMaxDelay       time.Duration `env:"DNS_RECORD_RETRY_MAX_DELAY" envDefault:"60s" validate:"gt=0,gtefield=RetryBaseDelay"`
-	RetryMaxAttempts    int           `env:"DNS_RECORD_RETRY_MAX_ATTEMPTS" envDefault:"5" validate:"min=1,max=1000"`
+	RetryMaxDelay       time.Duration `env:"DNS_RECORD_RETRY_MAX_DELAY" envDefault:"60s" validate:"gt=0"`
+	RetryMaxAttempts    int           `env:"DNS_RECORD_RETRY_MAX_ATTEMPTS" envDefault:"5" validate:"min=0,max=1000"`
 	ResyncInterval      time.Duration `env:"DNS_RECORD_RESYNC_INTERVAL" envDefault:"10m" validate:"gt=0"`
 	CallsPerServer      int           `env:"DNS_CALLS_PER_SERVER" envDefault:"4" validate:"min=1,max=100"`
 	UseProxy            bool          `env:"DNS_USE_PROXY"`

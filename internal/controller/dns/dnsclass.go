@@ -19,9 +19,8 @@ import (
 	"github.com/namegate/namegate/internal/provider/httpdns"
 )
 
-// +kubebuilder:rbac:groups=dns.homelab.mortenolsen.pro,resources=dnsclasses,verbs=get;list;watch;update;patch
-// +kubebuilder:rbac:groups=dns.homelab.mortenolsen.pro,resources=dnsclasses/status,verbs=update;patch
-// +kubebuilder:rbac:groups=dns.homelab.mortenolsen.pro,resources=dnsclasses/finalizers,verbs=update
+// +kubebuilder:rbac:groups=dns.homelab.mortenolsen.pro,resources=dnsclasses,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=dns.homelab.mortenolsen.pro,resources=dnsclasses/status,verbs=patch
 
 // Classes checks the health of the servers of DNSClasses, and keeps a class until no DNSRecord refers to it. Health is for people and
 // for waking records that failed; it blocks nothing.
@@ -176,7 +175,7 @@ func (r *Classes) restUntilDue(_ context.Context, p *classPass) (bool, error) {
 	default:
 		return false, nil
 	}
-	wait := status.LastHealthCheck.Add(r.interval).Sub(p.now)
+	wait := min(status.LastHealthCheck.Add(r.interval).Sub(p.now), r.interval) // a clock may have been ahead
 	if wait > 0 {
 		p.soon(wait)
 	}

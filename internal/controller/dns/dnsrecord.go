@@ -21,9 +21,8 @@ import (
 	"github.com/namegate/namegate/internal/record"
 )
 
-// +kubebuilder:rbac:groups=dns.homelab.mortenolsen.pro,resources=dnsrecords,verbs=get;list;watch;update;patch
-// +kubebuilder:rbac:groups=dns.homelab.mortenolsen.pro,resources=dnsrecords/status,verbs=update;patch
-// +kubebuilder:rbac:groups=dns.homelab.mortenolsen.pro,resources=dnsrecords/finalizers,verbs=update
+// +kubebuilder:rbac:groups=dns.homelab.mortenolsen.pro,resources=dnsrecords,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=dns.homelab.mortenolsen.pro,resources=dnsrecords/status,verbs=patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 // Records publishes DNSRecords.
@@ -84,6 +83,7 @@ func (r *Records) Reconcile(ctx context.Context, rec *dnsv1alpha1.DNSRecord) (re
 
 func (r *Records) publish(ctx context.Context, p *recordPass) error {
 	return run(ctx, p,
+		r.keepFinalizer,
 		r.parse,
 		r.findClass,
 		r.fillTTL,
@@ -93,6 +93,7 @@ func (r *Records) publish(ctx context.Context, p *recordPass) error {
 		r.awaitRetry,
 		r.ensureFinalizer,
 		r.writeIntent,
+		r.confirm,
 		r.sync,
 	)
 }
@@ -201,6 +202,14 @@ func (r *Records) awaitRetry(_ context.Context, p *recordPass) (bool, error) {
 	return p.await(digest("publish", p.obj.Generation, targetDigest(p.target))), nil
 }
 
+// keepFinalizer restores the finalizer of a record that may be on a server: whoever replaces an object takes off what he does not know.
+func (r *Records) keepFinalizer(ctx context.Context, p *recordPass) (bool, error) {
+	if p.obj.Status.Applied == nil {
+		return false, nil
+	}
+	return r.ensureFinalizer(ctx, p)
+}
+
 func (r *Records) ensureFinalizer(ctx context.Context, p *recordPass) (bool, error) {
 	if controllerutil.ContainsFinalizer(p.obj, dnsv1alpha1.DNSRecordFinalizer) {
 		return false, nil
@@ -224,7 +233,30 @@ func (r *Records) writeIntent(ctx context.Context, p *recordPass) (bool, error) 
 	p.obj.Status.Applied = &intent
 	p.obj.Status.State, p.obj.Status.Error = dnsv1alpha1.RecordStatePending, nil
 	p.ready(metav1.ConditionUnknown, dnsv1alpha1.ReasonPublishing, "the record is on its way to the server")
-	return false, p.status.Status(ctx, p.obj)
+	err := p.status.Status(ctx, p.obj)
+	p.note.confirmed = err == nil // the write held the version
+	return false, err
+}
+
+// confirm reads the object past all caches before this process sends its first request for it: another may have changed or deleted
+// it, and a request for what is gone would leave a record behind that nobody owns.
+func (r *Records) confirm(ctx context.Context, p *recordPass) (bool, error) {
+	if p.note.confirmed {
+		return false, nil
+	}
+	now := &dnsv1alpha1.DNSRecord{}
+	err := r.live.Get(ctx, client.ObjectKeyFromObject(p.obj), now)
+	switch {
+	case apierrors.IsNotFound(err):
+		return true, nil
+	case err != nil:
+		return false, err
+	case now.UID != p.obj.UID, versionOf(now).ahead(p.obj):
+		p.after(conflictDelay)
+		return true, nil
+	}
+	p.note.confirmed = true
+	return false, nil
 }
 
 func withHash(a dnsv1alpha1.AppliedRecord, hash string) dnsv1alpha1.AppliedRecord {

@@ -3,6 +3,7 @@ package dns
 import (
 	"context"
 	"errors"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,8 +25,10 @@ func (r *Records) delete(ctx context.Context, p *recordPass) error {
 		r.releaseIfTold,
 		r.leaveToHolder,
 		r.findClassToDelete,
+		r.leaveWhatNeverArrived,
 		r.findCredentialsToDelete,
 		r.awaitRetryToDelete,
+		r.confirm,
 		r.deleteFromServer,
 	)
 }
@@ -92,11 +95,35 @@ func (r *Records) findClassToDelete(ctx context.Context, p *recordPass) (bool, e
 		err = r.live.Get(ctx, key, class)
 	}
 	if apierrors.IsNotFound(err) {
-		p.ready(metav1.ConditionFalse, dnsv1alpha1.ReasonDNSClassNotFound, "the DNSClass that dnsClassRef names does not exist any more")
-		return true, r.release(ctx, p, "its DNSClass does not exist any more")
+		return true, r.releaseIfGone(ctx, p, dnsv1alpha1.ReasonDNSClassNotFound, "its DNSClass does not exist any more")
 	}
 	p.class = class
 	return false, err
+}
+
+// leaveWhatNeverArrived lets go of a record that is not known to have reached a server which its class has left since: nobody may be there.
+func (r *Records) leaveWhatNeverArrived(ctx context.Context, p *recordPass) (bool, error) {
+	if p.obj.Status.Applied.Hash != "" {
+		return false, nil
+	}
+	if at, bad := serverOf(p.class); bad == nil && at == p.server {
+		return false, nil
+	}
+	return true, r.release(ctx, p, "its DNSClass has another server now, and this one is not known to have taken it")
+}
+
+// releaseIfGone lets go of an object whose class or Secret is gone for good, which is to say longer than it takes to replace one.
+func (r *Records) releaseIfGone(ctx context.Context, p *recordPass, reason, why string) error {
+	p.ready(metav1.ConditionFalse, reason, why)
+	if p.note.goneSince.IsZero() {
+		p.note.goneSince = p.now
+	}
+	if left := p.note.goneSince.Add(r.retries.most).Sub(p.now); left > 0 {
+		p.obj.Status.State, p.obj.Status.Error = dnsv1alpha1.RecordStatePending, nil
+		p.after(left)
+		return nil
+	}
+	return r.release(ctx, p, why)
 }
 
 func (r *Records) findCredentialsToDelete(ctx context.Context, p *recordPass) (bool, error) {
@@ -105,15 +132,14 @@ func (r *Records) findCredentialsToDelete(ctx context.Context, p *recordPass) (b
 	case err != nil:
 		return false, err
 	case bad != nil && bad.gone:
-		p.ready(metav1.ConditionFalse, bad.reason, bad.message)
-		return true, r.release(ctx, p, bad.message)
+		return true, r.releaseIfGone(ctx, p, bad.reason, bad.message)
 	case bad != nil:
 		p.obj.Status.State, p.obj.Status.Error = dnsv1alpha1.RecordStatePending, nil
 		p.ready(metav1.ConditionFalse, bad.reason, bad.message)
 		p.after(r.retries.most)
 		return true, nil
 	}
-	p.target = target
+	p.target, p.note.goneSince = target, time.Time{}
 	return false, nil
 }
 

@@ -24,6 +24,8 @@ func TestDeletion(t *testing.T) {
 		w.remove(c)
 		edit(w, c, func(c *dnsv1alpha1.DNSClass) { c.Finalizers = nil })
 	}
+	// aWhile is longer than it takes to replace a class or a Secret.
+	aWhile := func(w *world, _ *dnsv1alpha1.DNSRecord) { w.pass(2 * time.Minute) }
 	for name, tt := range map[string]struct {
 		// before happens between the publication and the deletion.
 		before func(*world, *dnsv1alpha1.DNSClass, *dnsv1alpha1.DNSRecord)
@@ -52,9 +54,12 @@ func TestDeletion(t *testing.T) {
 			cure: func(w *world, _ *dnsv1alpha1.DNSRecord) { w.server(serverURL).set(func(s *fakeServer) { s.err = nil }) }},
 		"the server is unreachable, and a person lets go": {err: unreachable(), stays: dnsv1alpha1.ReasonServerUnreachable, state: dnsv1alpha1.RecordStatePending,
 			cure: func(w *world, rec *dnsv1alpha1.DNSRecord) { annotate(w, rec) }, event: true, onward: true},
-		"the class is gone":             {before: forceClass, event: true, onward: true},
-		"the Secret is gone":            {before: func(w *world, _ *dnsv1alpha1.DNSClass, _ *dnsv1alpha1.DNSRecord) { w.remove(secret("key", "")) }, event: true, onward: true},
-		"the key in the Secret is gone": {before: emptySecret(nil), event: true, onward: true},
+		"the class is gone": {before: forceClass, stays: dnsv1alpha1.ReasonDNSClassNotFound, state: dnsv1alpha1.RecordStatePending, cure: aWhile, event: true, onward: true},
+		"the Secret is gone": {before: func(w *world, _ *dnsv1alpha1.DNSClass, _ *dnsv1alpha1.DNSRecord) { w.remove(secret("key", "")) },
+			stays: dnsv1alpha1.ReasonSecretNotFound, state: dnsv1alpha1.RecordStatePending, cure: aWhile, event: true, onward: true},
+		"the Secret is being replaced": {before: func(w *world, _ *dnsv1alpha1.DNSClass, _ *dnsv1alpha1.DNSRecord) { w.remove(secret("key", "")) },
+			stays: dnsv1alpha1.ReasonSecretNotFound, state: dnsv1alpha1.RecordStatePending, cure: func(w *world, _ *dnsv1alpha1.DNSRecord) { w.create(secret("key", "s")) }},
+		"the key in the Secret is gone": {before: emptySecret(nil), stays: dnsv1alpha1.ReasonSecretNotFound, state: dnsv1alpha1.RecordStatePending, cure: aWhile, event: true, onward: true},
 		"the key in the Secret is empty": {before: emptySecret(map[string][]byte{dnsv1alpha1.DefaultHMACKey: {}}),
 			stays: dnsv1alpha1.ReasonSecretNotFound, state: dnsv1alpha1.RecordStatePending,
 			cure: func(w *world, _ *dnsv1alpha1.DNSRecord) {
@@ -302,5 +307,75 @@ func TestRecordAgainUnderTheSameName(t *testing.T) {
 		if got := w.server(serverURL).count("upsert"); got != 2 {
 			w.t.Errorf("%d upserts, want 2", got)
 		}
+	})
+}
+
+// TestFinalizerIsRestored: whoever replaces an object with one from a file takes off the finalizer, and the record would stay on its server
+// for ever when the object goes.
+func TestFinalizerIsRestored(t *testing.T) {
+	inWorld(t, func(w *world) {
+		rec := aRecord("web", "main", "192.0.2.1")
+		w.create(class("main", serverURL), rec)
+		w.expectReady(rec, metav1.ConditionTrue, dnsv1alpha1.ReasonRecordCreated)
+		edit(w, rec, func(rec *dnsv1alpha1.DNSRecord) { rec.Finalizers = nil })
+		w.remove(rec)
+		if w.exists(rec) || len(w.server(serverURL).has) != 0 {
+			w.t.Errorf("exists %v, left on the server: %v", w.exists(rec), w.server(serverURL).has)
+		}
+	})
+}
+
+// TestNothingIsSentForWhatIsGone: a process whose cache lags behind a deletion, which another process has seen to, sends nothing.
+func TestNothingIsSentForWhatIsGone(t *testing.T) {
+	byHand(t, func(w *world, p *process) {
+		main := class("main", serverURL)
+		w.create(main)
+		p.feed.ClassChanged(main)
+		rec := aRecord("web", "main", "192.0.2.1")
+		w.create(rec)
+		for range 3 {
+			_, err := p.records.Reconcile(w.t.Context(), rec)
+			must(w.t, err)
+			w.settle()
+			w.exists(rec)
+		}
+		w.expectReady(rec, metav1.ConditionTrue, dnsv1alpha1.ReasonRecordCreated)
+		stale := rec.DeepCopy()
+		edit(w, rec, func(rec *dnsv1alpha1.DNSRecord) { rec.Finalizers = nil })
+		w.remove(rec)
+		clear(w.server(serverURL).has)
+		p.records.Gone(rec) // as in a new process
+		for range 3 {
+			_, err := p.records.Reconcile(w.t.Context(), stale.DeepCopy())
+			must(w.t, err)
+			w.settle()
+		}
+		if len(w.server(serverURL).has) != 0 {
+			w.t.Errorf("published for nobody: %v", w.server(serverURL).has)
+		}
+	})
+}
+
+// TestDeletionLeavesAServerThatNeverTookIt: a class is pointed at nobody by mistake, a record is deleted meanwhile, and the class is mended.
+func TestDeletionLeavesAServerThatNeverTookIt(t *testing.T) {
+	inWorld(t, func(w *world) {
+		const typo = "https://typo.example.com"
+		c, rec := class("main", serverURL), aRecord("web", "main", "192.0.2.1")
+		w.create(c, rec)
+		w.expectReady(rec, metav1.ConditionTrue, dnsv1alpha1.ReasonRecordCreated)
+		w.server(typo).set(func(s *fakeServer) { s.err = failing(unreachable(), "upsert", "get", "delete") })
+		edit(w, c, func(c *dnsv1alpha1.DNSClass) { c.Spec.Server = typo })
+		w.expectReady(rec, metav1.ConditionFalse, dnsv1alpha1.ReasonServerUnreachable)
+		w.remove(rec)
+		w.pass(time.Hour)
+		if !w.exists(rec) {
+			w.t.Fatal("let go of while the class still names the server")
+		}
+		edit(w, c, func(c *dnsv1alpha1.DNSClass) { c.Spec.Server = serverURL })
+		w.pass(2 * time.Minute)
+		if w.exists(rec) {
+			w.t.Errorf("the object is still there: %+v", rec.Status)
+		}
+		w.expectEvent("LeftBehind", typo)
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
 	"github.com/namegate/namegate/internal/conditions"
+	"github.com/namegate/namegate/internal/rules"
 )
 
 // ready sets the one condition, and with it the generation that the status speaks of.
@@ -147,7 +148,7 @@ func (p *recordPass) retry(at time.Time) {
 func (r *Records) leftBehind(rec *dnsv1alpha1.DNSRecord, action, why string) {
 	applied := rec.Status.Applied
 	r.events.Eventf(rec, nil, corev1.EventTypeWarning, EventLeftBehind, action, "the %s record of %s is left on server %s: %s",
-		applied.Type, appliedName(applied), applied.Server, why)
+		applied.Type, appliedName(applied), rules.Clip(applied.Server), why)
 	r.log.Warn("record left behind", logged(rec, "server", applied.Server, "name", appliedName(applied), "type", applied.Type, "why", why)...)
 }
 

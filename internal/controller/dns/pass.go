@@ -66,7 +66,10 @@ func (p *pass[T]) write(ctx context.Context, err error) (reconcile.Result, error
 	case apierrors.IsNotFound(err):
 		return reconcile.Result{}, errStale
 	}
-	return reconcile.Result{RequeueAfter: p.again}, err
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	return reconcile.Result{RequeueAfter: p.again}, nil
 }
 
 // version is the newest one of an object that this process knows, and since when.

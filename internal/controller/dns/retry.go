@@ -61,6 +61,10 @@ type note struct {
 	// quietUntil is how long a server wants to be left alone, whatever else changes.
 	quietUntil  time.Time
 	quietServer string
+	// confirmed says that the API server itself has said what the object is, since this process knows of it.
+	confirmed bool
+	// goneSince is since when what a deletion needs does not exist; zero while it does.
+	goneSince time.Time
 	// version is that of the last reconciliation.
 	version version
 	// checkAt is when the server is asked next whether it still has the record; zero for at once.

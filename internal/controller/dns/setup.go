@@ -84,7 +84,7 @@ func setupClasses(mgr ctrl.Manager, o Options, shared *targets, find *mapping) e
 		Watches(&dnsv1alpha1.DNSClass{}, forgets(r.Gone)).
 		Watches(&dnsv1alpha1.DNSRecord{}, handler.EnqueueRequestsFromMapFunc(find.recordToLeavingClass), builder.WithPredicates(onlyDeletions)).
 		WatchesRawSource(sideDoor{bell: bell, start: r.lanes.Start}).
-		WithOptions(controller.Options{MaxConcurrentReconciles: o.MaxConcurrentReconciles})
+		WithOptions(options(o))
 	watchSecrets(b, find, find.secretToClasses)
 	if err := mgr.Add(ends(r.lanes)); err != nil {
 		return err
@@ -105,12 +105,21 @@ func setupRecords(mgr ctrl.Manager, o Options, shared *targets, find *mapping) e
 		Watches(&dnsv1alpha1.DNSRecord{}, forgets(r.Gone)).
 		Watches(&dnsv1alpha1.DNSClass{}, handler.EnqueueRequestsFromMapFunc(find.classToRecords), builder.WithPredicates(wakesRecords)).
 		WatchesRawSource(sideDoor{bell: bell, start: start, ready: o.Fed}).
-		WithOptions(controller.Options{MaxConcurrentReconciles: o.MaxConcurrentReconciles})
+		WithOptions(options(o))
 	watchSecrets(b, find, find.secretToRecords)
 	if err := mgr.Add(ends(r.lanes)); err != nil {
 		return err
 	}
 	return b.Complete(reconcile.AsReconciler(mgr.GetClient(), r))
+}
+
+// errorBaseDelay is the delay after the first failure of the API server; it doubles with each.
+const errorBaseDelay = 50 * time.Millisecond
+
+// options of both controllers. What failed for the API server's sake is tried again no later than what failed for a DNS server's.
+func options(o Options) controller.Options {
+	return controller.Options{MaxConcurrentReconciles: o.MaxConcurrentReconciles,
+		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](min(errorBaseDelay, o.RetryMaxDelay), o.RetryMaxDelay)}
 }
 
 // watchSecrets adds a watch of the metadata of Secrets, where any may be read.

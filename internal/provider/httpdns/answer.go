@@ -154,11 +154,17 @@ func (a *answer) found(id ID, owner dnsname.Name) (*record.RRset, error) {
 		return nil, ErrUnsupported
 	}
 	r, err := a.response()
-	if err != nil {
+	switch {
+	case err != nil && a.status == http.StatusOK && err.Code == dnsserverv1.CodeRecordNotFound:
+		return nil, ErrNotFound // as some servers say it
+	case err != nil:
 		return nil, err
 	}
 	if r.Record == nil {
 		return nil, a.fail(causeNotJSON, "")
+	}
+	if needsMetadata(id.Type) && r.Record.Metadata == nil {
+		return nil, ErrUnsupported // the examples of the protocol leave it out: nothing can be compared
 	}
 	if !isAbout(r.Record, id.Type, owner) {
 		return nil, a.fail(causeOtherRecord, "")
@@ -174,6 +180,9 @@ func (a *answer) found(id ID, owner dnsname.Name) (*record.RRset, error) {
 	}
 	return set, nil
 }
+
+// needsMetadata says whether a record of the type is not whole without its numbers.
+func needsMetadata(t record.Type) bool { return t == record.MX || t == record.SRV }
 
 // maxRetryAfter is the longest time that a server can ask for: it may not silence us for good.
 const maxRetryAfter = time.Hour

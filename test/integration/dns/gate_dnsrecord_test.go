@@ -8,6 +8,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -99,6 +100,24 @@ var _ = Describe("The gate for DNSRecord", func() {
 		expectRefused(err, "spec.domain", "name-character", "value-ipv4", "dnsclass-exists")
 		Expect(err.Error()).To(And(ContainSubstring("spec.values[0]"), ContainSubstring("spec.values[1]")))
 	})
+
+	DescribeTable("leaves what is not of its form to the schema, which names field and reason", func(ctx SpecContext, change func(map[string]any), want string) {
+		obj := &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": dnsv1alpha1.GroupVersion.String(), "kind": "DNSRecord",
+			"metadata": map[string]any{"name": "form", "namespace": ns},
+			"spec": map[string]any{"type": "A", "domain": "example.com", "subdomain": "www", "values": []any{"192.0.2.1"},
+				"dnsClassRef": map[string]any{"name": class.Name}},
+		}}
+		spec, _ := obj.Object["spec"].(map[string]any)
+		change(spec)
+		expectRefused(admin.Create(ctx, obj), want)
+	},
+		Entry("a text for a list", func(s map[string]any) { s["values"] = "192.0.2.1" }, "spec.values: Invalid value: \"string\""),
+		Entry("a text for a number", func(s map[string]any) { s["ttl"] = "300" }, "spec.ttl: Invalid value: \"string\""),
+		Entry("a number out of range", func(s map[string]any) { s["ttl"] = int64(3000000000) }, "spec.ttl: Invalid value"),
+		Entry("no values", func(s map[string]any) { delete(s, "values") }, "spec.values: Required value"),
+		Entry("no class", func(s map[string]any) { delete(s, "dnsClassRef") }, "spec.dnsClassRef: Required value"),
+	)
 
 	It("answers hostile text with a message of one line and bounded length", func(ctx SpecContext) {
 		err := admin.Create(ctx, newRecord(ns, class.Name, func(r *dnsv1alpha1.DNSRecord) {
