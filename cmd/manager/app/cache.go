@@ -9,12 +9,12 @@ import (
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
 )
 
-// cacheOptions keeps the caches small: no managed fields, no copy of what was applied, Secrets of the listed namespaces
-// only (and of those only the metadata is ever watched), and in a process that only judges, no status that it does not
-// read.
-func cacheOptions(cfg *Config, r Roles) cache.Options {
-	namespaces := make(map[string]cache.Config, len(cfg.SecretNamespaces))
-	for _, ns := range cfg.SecretNamespaces {
+// cacheOptions keeps the caches small: no managed fields, no copy of what was applied, Secrets of the watched namespaces
+// only (and of those only the metadata is ever watched; with none, there is no watch), and in a process that only judges, no
+// status that it does not read.
+func cacheOptions(r Roles, watched []string) cache.Options {
+	namespaces := make(map[string]cache.Config, len(watched))
+	for _, ns := range watched {
 		namespaces[ns] = cache.Config{}
 	}
 	transform := slim

@@ -84,6 +84,7 @@ func dnsControllerOptions(p *process, store *claims.Store, feed *claims.DNSFeed)
 		CallsPerServer:      p.cfg.CallsPerServer,
 		OperatorNamespace:   p.cfg.OperatorNamespace,
 		SecretNamespaces:    p.cfg.SecretNamespaces,
+		WatchSecrets:        len(p.watched) > 0,
 		Logger:              p.log,
 		Dial:                dnscontroller.HTTP(httpdns.NewFactory(httpdns.Options{AllowProxy: p.cfg.UseProxy, UserAgent: p.cfg.userAgent()})),
 		Store:               store,

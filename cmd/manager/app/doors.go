@@ -54,11 +54,13 @@ type door struct {
 
 // process is one running namegate.
 type process struct {
-	cfg    *Config
-	roles  Roles
-	policy rules.Policy
-	mgr    ctrl.Manager
-	log    *slog.Logger
+	cfg *Config
+	// watched are the namespaces whose Secrets the controllers watch.
+	watched []string
+	roles   Roles
+	policy  rules.Policy
+	mgr     ctrl.Manager
+	log     *slog.Logger
 
 	mu    sync.Mutex
 	ready map[string]func() bool

@@ -28,11 +28,17 @@ func Run(ctx context.Context, cluster *rest.Config, cfg *Config, r Roles) error 
 		return err
 	}
 	log := newLogger(cfg)
-	mgr, err := newManager(cluster, cfg, r, log)
+	var watched []string
+	if r.Controllers {
+		if watched, err = watchableSecrets(ctx, cluster, cfg.SecretNamespaces, log); err != nil {
+			return err
+		}
+	}
+	mgr, err := newManager(cluster, cfg, r, watched, log)
 	if err != nil {
 		return err
 	}
-	p := &process{cfg: cfg, roles: r, policy: policy, mgr: mgr, log: log}
+	p := &process{cfg: cfg, watched: watched, roles: r, policy: policy, mgr: mgr, log: log}
 	if err := p.addProbes(); err != nil {
 		return err
 	}
@@ -58,7 +64,7 @@ func logLibraries(log *slog.Logger) {
 	klog.SetSlogLogger(log)
 }
 
-func newManager(cluster *rest.Config, cfg *Config, r Roles, log *slog.Logger) (ctrl.Manager, error) {
+func newManager(cluster *rest.Config, cfg *Config, r Roles, watched []string, log *slog.Logger) (ctrl.Manager, error) {
 	scheme, err := newScheme()
 	if err != nil {
 		return nil, err
@@ -68,7 +74,7 @@ func newManager(cluster *rest.Config, cfg *Config, r Roles, log *slog.Logger) (c
 	options := ctrl.Options{
 		Scheme:                        scheme,
 		Logger:                        logr.FromSlogHandler(log.Handler()),
-		Cache:                         cacheOptions(cfg, r),
+		Cache:                         cacheOptions(r, watched),
 		Client:                        client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}},
 		Metrics:                       metricsserver.Options{BindAddress: cfg.MetricsAddress},
 		HealthProbeBindAddress:        cfg.HealthAddress,

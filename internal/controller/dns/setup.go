@@ -39,8 +39,11 @@ type Options struct {
 	ResyncInterval time.Duration
 	// OperatorNamespace is where a Secret is that has no namespace in its class.
 	OperatorNamespace string
-	// SecretNamespaces are those that Secrets are read and watched in. The manager's cache has to be limited to them.
+	// SecretNamespaces are those that Secrets are read in.
 	SecretNamespaces []string
+	// WatchSecrets has the metadata of Secrets watched, in the namespaces that the manager's cache is limited to. Without it, a
+	// changed Secret is noticed at the HealthCheckInterval.
+	WatchSecrets bool
 	// Logger takes the log events.
 	Logger *slog.Logger
 	// Dial returns a DNS server: HTTP(httpdns.NewFactory(…)).
@@ -85,7 +88,9 @@ func setupClasses(mgr ctrl.Manager, o Options, shared *targets, find *mapping) e
 		Watches(&dnsv1alpha1.DNSRecord{}, handler.EnqueueRequestsFromMapFunc(find.recordToLeavingClass), builder.WithPredicates(onlyDeletions)).
 		WatchesRawSource(sideDoor{bell: bell, start: r.lanes.Start}).
 		WithOptions(options(o))
-	watchSecrets(b, find, find.secretToClasses)
+	if o.WatchSecrets {
+		watchSecrets(b, find, find.secretToClasses)
+	}
 	if err := mgr.Add(ends(r.lanes)); err != nil {
 		return err
 	}
@@ -106,7 +111,9 @@ func setupRecords(mgr ctrl.Manager, o Options, shared *targets, find *mapping) e
 		Watches(&dnsv1alpha1.DNSClass{}, handler.EnqueueRequestsFromMapFunc(find.classToRecords), builder.WithPredicates(wakesRecords)).
 		WatchesRawSource(sideDoor{bell: bell, start: start, ready: o.Fed}).
 		WithOptions(options(o))
-	watchSecrets(b, find, find.secretToRecords)
+	if o.WatchSecrets {
+		watchSecrets(b, find, find.secretToRecords)
+	}
 	if err := mgr.Add(ends(r.lanes)); err != nil {
 		return err
 	}
@@ -122,11 +129,9 @@ func options(o Options) controller.Options {
 		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](min(errorBaseDelay, o.RetryMaxDelay), o.RetryMaxDelay)}
 }
 
-// watchSecrets adds a watch of the metadata of Secrets, where any may be read.
+// watchSecrets adds a watch of the metadata of Secrets.
 func watchSecrets(b *builder.Builder, find *mapping, to handler.MapFunc) {
-	if len(find.targets.namespaces) > 0 {
-		b.WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(to), builder.WithPredicates(find.listedNamespace()))
-	}
+	b.WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(to), builder.WithPredicates(find.listedNamespace()))
 }
 
 func newClasses(mgr ctrl.Manager, o Options, shared *targets, bell *alarm) *Classes {

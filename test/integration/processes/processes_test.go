@@ -38,7 +38,11 @@ func TestTwoProcesses(t *testing.T) {
 	start(ctx, t, c, "namegate-webhook", app.Roles{Gate: true}, func(cfg *app.Config) {
 		cfg.WebhookHost, cfg.WebhookPort, cfg.WebhookCertDir = "127.0.0.1", port, certDir
 	})
-	lead := func(cfg *app.Config) { cfg.LeaderElect = true }
+	lead := func(cfg *app.Config) {
+		cfg.LeaderElect = true
+		// Nobody has bound a Role there, which must not hold up anything else.
+		cfg.SecretNamespaces = []string{stack.Namespace, "kube-system"}
+	}
 	first := start(ctx, t, c, "namegate-controller", app.Roles{Controllers: true}, lead)
 
 	store, err := memory.New(memory.Options{})
