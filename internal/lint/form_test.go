@@ -11,12 +11,12 @@ import (
 // TestForm is about what a text is before it is an object: YAML or JSON, one document or several, of our kinds or not.
 func TestForm(t *testing.T) {
 	const (
-		bad       = "{apiVersion: dns.homelab.mortenolsen.pro/v1alpha1, kind: DNSRecord, metadata: {name: %s}, spec: {type: A, domain: example.com, dnsClassRef: {name: x}, values: [x]}}\n"
-		badJSON   = `{"apiVersion": "dns.homelab.mortenolsen.pro/v1alpha1", "kind": "DNSRecord", "metadata": {"name": "%s"}, "spec": {"type": "A", "domain": "example.com", "dnsClassRef": {"name": "x"}, "values": [` + "\n\"x\"]}}"
+		bad       = "{apiVersion: dns.homelab.mortenolsen.pro/v1alpha1, kind: DNSRecord, metadata: {name: %[1]s}, spec: {type: A, domain: %[1]s.example.com, dnsClassRef: {name: x}, values: [x]}}\n"
+		badJSON   = `{"apiVersion": "dns.homelab.mortenolsen.pro/v1alpha1", "kind": "DNSRecord", "metadata": {"name": "%[1]s"}, "spec": {"type": "A", "domain": "%[1]s.example.com", "dnsClassRef": {"name": "x"}, "values": [` + "\n\"x\"]}}"
 		untyped   = "manifest-untyped"
 		foreign   = "apiVersion: apps/v1\nkind: Deployment\nspec: {anything: [goes]}\n"
-		badItem   = "- apiVersion: dns.homelab.mortenolsen.pro/v1alpha1\n  kind: DNSRecord\n  metadata: {name: %s}\n  spec:\n    type: A\n    domain: example.com\n    dnsClassRef: {name: x}\n    values:\n    - x\n"
-		badInList = "- metadata: {name: %s}\n  spec: {type: A, domain: example.com, dnsClassRef: {name: x}, values: [x]}\n"
+		badItem   = "- apiVersion: dns.homelab.mortenolsen.pro/v1alpha1\n  kind: DNSRecord\n  metadata: {name: %[1]s}\n  spec:\n    type: A\n    domain: %[1]s.example.com\n    dnsClassRef: {name: x}\n    values:\n    - x\n"
+		badInList = "- metadata: {name: %[1]s}\n  spec: {type: A, domain: %[1]s.example.com, dnsClassRef: {name: x}, values: [x]}\n"
 	)
 	denied := func(line int, name string) string {
 		return fmt.Sprintf("%d Deny DNSRecord default/%s spec.values[0] value-ipv4", line, name)

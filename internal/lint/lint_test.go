@@ -161,7 +161,8 @@ func TestReferences(t *testing.T) {
 		want       []string
 	}{
 		{"a class that is not there is unknown", a, nil},
-		{"conflicts of a class that is not there are unknown", a + "---\n" + again, nil},
+		{"a class that is not there has one server all the same", a + "---\n" + again, []string{"15 Deny DNSRecord default/again spec.subdomain name-taken"}},
+		{"two classes that are not there may have two servers", a + "---\n" + strings.Replace(again, "name: reference", "name: other", 1), nil},
 		{"different types share a name", class + "---\n" + a + "---\n" + aaaa, nil},
 		{"the first keeps the name", class + "---\n" + a + "---\n" + again, []string{"22 Deny DNSRecord default/again spec.subdomain name-taken"}},
 		{"wherever the class is", a + "---\n" + again + "---\n" + class, []string{"15 Deny DNSRecord default/again spec.subdomain name-taken"}},

@@ -310,6 +310,7 @@ var recordCases = map[*rules.Rule]ruleCase{
 		breaks: []breach{
 			{"IPv4", spec("AAAA", list("192.0.2.1")), value(0)},
 			{"mapped", spec("AAAA", list("::ffff:192.0.2.1")), value(0)},
+			{"compatible", spec("AAAA", list("::192.0.2.1")), value(0)},
 			{"mapped, in hexadecimal", spec("AAAA", list("::ffff:c000:201")), value(0)},
 			{"zone", spec("AAAA", list("2001:db8::1%eth0")), value(0)},
 			{"brackets", spec("AAAA", list("[2001:db8::1]")), value(0)},
@@ -331,7 +332,7 @@ var recordCases = map[*rules.Rule]ruleCase{
 		},
 		keeps: map[string]record.Spec{
 			"IPv4": spec("A", list("10.0.0.1", "126.255.255.255", "128.0.0.1", "169.253.255.255", "172.16.0.1", "192.168.0.1", "240.0.0.1", "255.255.255.254")),
-			"IPv6": spec("AAAA", list("::2", "fd00::1", "fec0::1", "2001:db8::1")),
+			"IPv6": spec("AAAA", list("fd00::1", "fec0::1", "2001:db8::1")),
 		},
 	},
 	rules.HostUnderscore: {

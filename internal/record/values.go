@@ -30,10 +30,16 @@ func ParseIPv4(value string) (netip.Addr, bool) {
 	return addr, err == nil && addr.Is4()
 }
 
-// ParseIPv6 reads an IPv6 address without a zone; an IPv4 address in disguise (::ffff:1.2.3.4) is none.
+// compatible is where IPv4 addresses were once written as IPv6 ones (RFC 4291 section 2.5.5.1, deprecated).
+var compatible = netip.MustParsePrefix("::/96")
+
+// ParseIPv6 reads an IPv6 address without a zone; an IPv4 address in disguise (::ffff:1.2.3.4, ::1.2.3.4) is none.
 func ParseIPv6(value string) (netip.Addr, bool) {
 	addr, err := netip.ParseAddr(value)
-	return addr, err == nil && addr.Is6() && !addr.Is4In6() && addr.Zone() == ""
+	if err != nil || !addr.Is6() || addr.Is4In6() || addr.Zone() != "" {
+		return addr, false
+	}
+	return addr, !compatible.Contains(addr) || addr.IsUnspecified() || addr.IsLoopback()
 }
 
 func (p *parser) ipv4(index int, value string) (string, bool) {
@@ -75,13 +81,28 @@ func (p *parser) name(index int, value string) (string, bool) {
 func (p *parser) targetOrNone(index int, value string) (string, bool) {
 	target, err := dnsname.ParseTarget(value)
 	if err != nil {
-		p.addValue(nameRule(err), index, err.Error())
+		p.addValue(nameRule(err), index, err.Error()+p.numbersHint(value))
 		return "", false
 	}
 	if target != dnsname.Root && !strings.Contains(target.String(), ".") {
 		p.addValue(rules.TargetSingleLabel, index, "give the full name, domain included; nothing is added to it")
 	}
 	return target.String(), true
+}
+
+// numbersHint tells those who write an MX or SRV value as a zone file has it where its numbers go.
+func (p *parser) numbersHint(value string) string {
+	if !strings.Contains(value, " ") {
+		return ""
+	}
+	switch p.set.Type {
+	case MX:
+		return "; write the host alone, and its priority into metadata.priority"
+	case SRV:
+		return "; write the host alone, and the numbers into metadata.priority, metadata.weight and metadata.port"
+	case A, AAAA, CNAME, TXT, NS:
+	}
+	return ""
 }
 
 func (p *parser) text(index int, value string) (string, bool) {

@@ -33,7 +33,15 @@ func (m *Manifests) AddDNSClass(class *dnsv1alpha1.DNSClass) {
 }
 
 // AddDNSRecord adds what a record claims.
-func (m *Manifests) AddDNSRecord(rec *dnsv1alpha1.DNSRecord) { m.feed.RecordChanged(rec) }
+func (m *Manifests) AddDNSRecord(rec *dnsv1alpha1.DNSRecord) {
+	if class := rec.Spec.DNSClassRef.Name; m.feed.Server(class) == "" {
+		// Whatever the server of an unknown class is, its records share it.
+		standIn := &dnsv1alpha1.DNSClass{Spec: dnsv1alpha1.DNSClassSpec{Server: ServerOfUnknown(class)}}
+		standIn.Name = class
+		m.feed.ClassChanged(standIn)
+	}
+	m.feed.RecordChanged(rec)
+}
 
 // AddSecret adds a Secret, its stringData included.
 func (m *Manifests) AddSecret(secret *corev1.Secret) {

@@ -38,6 +38,10 @@ type Source interface {
 	MayGetSecret(ctx context.Context, user authenticationv1.UserInfo, namespace, name string) (State, error)
 }
 
+// ServerOfUnknown stands for the server of a class that is not known, where only sameness matters. It names no host: .invalid never
+// resolves (RFC 6761 section 6.4).
+func ServerOfUnknown(class string) string { return "http://" + class + ".invalid" }
+
 // SecretFacts is what may be said about a key of a Secret. It never holds the value.
 type SecretFacts struct {
 	// Secret and Key are the states of the Secret and of the key in it.

@@ -60,17 +60,23 @@ func hmac(path *field.Path, auth *dnsv1alpha1.HMACAuth, scope SecretScope) field
 				"move it into a Secret and use secretRef: everyone who may read DNSClasses can read it here"))
 		}
 	}
+	if auth.Secret != nil && strings.HasSuffix(*auth.Secret, "\n") {
+		out = append(out, rules.SecretNewline.Forbidden(path.Child("secret"), newlineDetail))
+	}
 	if auth.SecretRef != nil {
 		out = append(out, secretRef(path.Child("secretRef"), auth.SecretRef, scope)...)
 	}
 	return out
 }
 
+const newlineDetail = "the secret ends in a newline, which is part of it: make sure that the server's does too, or write it without (printf, not echo)"
+
+// secretRef shows no value that is none: a secret itself may have been pasted there.
 func secretRef(path *field.Path, ref *dnsv1alpha1.SecretKeyReference, scope SecretScope) field.ErrorList {
 	var out field.ErrorList
 	check := func(name, value string, tag format.Tag) {
 		if !format.Is(tag, value) {
-			out = append(out, rules.SecretName.Invalid(path.Child(name), value, "give "+format.Accepts(tag)))
+			out = append(out, rules.SecretName.Forbidden(path.Child(name), "give "+format.Accepts(tag)))
 		}
 	}
 	check("name", ref.Name, format.ObjectName)
@@ -131,7 +137,7 @@ func secretFindings(path *field.Path, ref *dnsv1alpha1.SecretKeyReference, facts
 			"put a secret under this key: it is empty, and no request can be signed")}
 	case facts.TrailingNewline:
 		return field.ErrorList{rules.SecretNewline.Forbidden(path.Child("key"),
-			"the secret ends in a newline, which is part of it: make sure that the server's does too, or write it without (printf, not echo)")}
+			newlineDetail)}
 	}
 	return nil
 }

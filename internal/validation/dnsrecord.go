@@ -65,7 +65,7 @@ func DNSRecordReferences(ctx context.Context, source refs.Source, rec, old *dnsv
 	path := field.NewPath("spec", "dnsClassRef", "name")
 	switch {
 	case state == refs.Unknown:
-		return nil, nil
+		return nameFree(ctx, source, rec, refs.ServerOfUnknown(rec.Spec.DNSClassRef.Name))
 	case state == refs.Absent:
 		return field.ErrorList{rules.DNSClassExists.NotFound(path, rec.Spec.DNSClassRef.Name,
 			"create the DNSClass first, or name one that exists: kubectl get dnsclasses")}, nil
@@ -73,12 +73,12 @@ func DNSRecordReferences(ctx context.Context, source refs.Source, rec, old *dnsv
 		return field.ErrorList{rules.DNSClassExists.Invalid(path, rec.Spec.DNSClassRef.Name,
 			"this DNSClass is being deleted and takes no new records: name another")}, nil
 	}
-	return nameFree(ctx, source, rec, class)
+	return nameFree(ctx, source, rec, class.Spec.Server)
 }
 
-func nameFree(ctx context.Context, source refs.Source, rec *dnsv1alpha1.DNSRecord, class *dnsv1alpha1.DNSClass) (field.ErrorList, error) {
+func nameFree(ctx context.Context, source refs.Source, rec *dnsv1alpha1.DNSRecord, server string) (field.ErrorList, error) {
 	var out field.ErrorList
-	for _, claim := range claims.OfDNSRecord(rec, class.Spec.Server) {
+	for _, claim := range claims.OfDNSRecord(rec, server) {
 		rivals, err := source.Rivals(ctx, claim)
 		if err != nil {
 			return nil, err

@@ -82,7 +82,7 @@ var recordReferenceTests = []struct {
 	want        []found
 	asked       map[string]int
 }{
-	{"the class is not known", world{rivals: rival("A")}, record().Obj(), nil, nil, classOnly},
+	{"the class is not known, and nothing is of the name", world{}, record().Obj(), nil, nil, classAndName},
 	{"a free name", world{class: class().Obj(), classState: refs.Found}, record().Obj(), nil, nil, classAndName},
 	{"no class", world{classState: refs.Absent}, record().Obj(), nil, at(rules.DNSClassExists, className), classOnly},
 	{"a class that is being deleted", world{class: class().Deleting().Obj(), classState: refs.Found}, record().Obj(), nil, at(rules.DNSClassExists, className), classOnly},

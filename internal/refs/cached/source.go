@@ -10,6 +10,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
@@ -37,6 +38,9 @@ var _ refs.Source = (*Source)(nil)
 
 // DNSClass implements refs.Source.
 func (s *Source) DNSClass(ctx context.Context, name string) (*dnsv1alpha1.DNSClass, refs.State, error) {
+	if len(validation.IsDNS1123Subdomain(name)) > 0 {
+		return nil, refs.Absent, nil // the API server would not even look for it
+	}
 	class := &dnsv1alpha1.DNSClass{}
 	err := s.Cache.Get(ctx, client.ObjectKey{Name: name}, class)
 	if err == nil && class.DeletionTimestamp.IsZero() {
