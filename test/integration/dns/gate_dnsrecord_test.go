@@ -90,6 +90,7 @@ var _ = Describe("The gate for DNSRecord", func() {
 		Entry("a name that is too long when composed", "spec.subdomain", "name-too-long", func(r *dnsv1alpha1.DNSRecord) {
 			r.Spec.Subdomain = strings.Repeat("a.", 122) + "a"
 		}),
+		Entry("a class name that is none", "spec.dnsClassRef.name", "dnsclass-name", func(r *dnsv1alpha1.DNSRecord) { r.Spec.DNSClassRef.Name = "default/reference" }),
 		Entry("a class that does not exist", "spec.dnsClassRef.name", "dnsclass-exists", func(r *dnsv1alpha1.DNSRecord) { r.Spec.DNSClassRef.Name = "no-such-class" }),
 	)
 
