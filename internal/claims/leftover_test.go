@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
 	"github.com/namegate/namegate/internal/dnsname"
 	"github.com/namegate/namegate/internal/record"
 	"github.com/namegate/namegate/test/builder"
@@ -68,5 +69,18 @@ func TestForget(t *testing.T) {
 	}
 	if store.Forget(c.Owner, "new"); store.Len() != 0 {
 		t.Error("the claim of an object that is gone was kept")
+	}
+}
+
+// TestForeignFinalizerHoldsNoName: once our own finalizer is off a deleted object, its record is gone from the server, whatever the object
+// still waits for.
+func TestForeignFinalizerHoldsNoName(t *testing.T) {
+	rec := builder.DNSRecord("default", "web").Finalizers("example.com/backup", dnsv1alpha1.DNSRecordFinalizer).Deleting().Obj()
+	if got := OfDNSRecord(rec, "https://dns.example.com"); len(got) != 1 {
+		t.Errorf("while it is on the server it claims %v", got)
+	}
+	rec.Finalizers = rec.Finalizers[:1]
+	if got := OfDNSRecord(rec, "https://dns.example.com"); len(got) != 0 {
+		t.Errorf("when it is off the server it claims %v", got)
 	}
 }

@@ -326,3 +326,13 @@ func TestOwnerIsComposed(t *testing.T) {
 		t.Errorf("owner %q, domain %q, subdomain %q", set.Owner, set.Domain, set.Subdomain)
 	}
 }
+
+// TestZoneFileHabits: who writes the numbers of an MX or SRV record into its value is told where they go.
+func TestZoneFileHabits(t *testing.T) {
+	for typ, value := range map[string]string{"MX": "10 mail.example.com", "SRV": "0 5 5060 sip.example.com"} {
+		_, problems := record.Parse(record.Spec{Type: typ, Domain: "example.com", Subdomain: "_sip._tcp", Values: []string{value}})
+		if !slices.ContainsFunc(problems, func(p record.Problem) bool { return p.Index == 0 && strings.Contains(p.Detail, "metadata.priority") }) {
+			t.Errorf("%s %q: %+v", typ, value, problems)
+		}
+	}
+}

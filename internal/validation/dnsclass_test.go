@@ -44,6 +44,8 @@ var objectTests = []struct {
 	{"an inline secret", class().InlineSecret("x").Obj(), nil, at(rules.HMACInlineSecret, "spec.hmacAuth.secret")},
 	{"an empty secret", class().InlineSecret("").Obj(), nil, at(rules.HMACSecretEmpty, "spec.hmacAuth.secret")},
 	{"a secret of one space", class().InlineSecret(" ").Obj(), nil, at(rules.HMACInlineSecret, "spec.hmacAuth.secret")},
+	{"an inline secret that ends in a newline", class().InlineSecret("x\n").Obj(), nil,
+		append(at(rules.HMACInlineSecret, "spec.hmacAuth.secret"), at(rules.SecretNewline, "spec.hmacAuth.secret")...)},
 	{"neither, which the schema refuses", class().Algorithm("SHA256").Obj(), nil, nil},
 
 	{"the name of no Secret", class().SecretRef("dns", "S", "k").Obj(), nil, at(rules.SecretName, "spec.hmacAuth.secretRef.name")},

@@ -175,7 +175,10 @@ func (r *Classes) restUntilDue(_ context.Context, p *classPass) (bool, error) {
 	default:
 		return false, nil
 	}
-	wait := min(status.LastHealthCheck.Add(r.interval).Sub(p.now), r.interval) // a clock may have been ahead
+	if status.LastHealthCheck.After(p.now) {
+		return false, nil // a clock was ahead
+	}
+	wait := status.LastHealthCheck.Add(r.interval).Sub(p.now)
 	if wait > 0 {
 		p.soon(wait)
 	}

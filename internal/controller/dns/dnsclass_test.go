@@ -287,3 +287,21 @@ func TestForeignFinalizers(t *testing.T) {
 		}
 	})
 }
+
+// TestClockWasAhead: a health check that seems to lie in the future does not keep the next one from being made.
+func TestClockWasAhead(t *testing.T) {
+	inWorld(t, func(w *world) {
+		c := class("main", serverURL)
+		w.create(c)
+		w.expectReady(c, metav1.ConditionTrue, dnsv1alpha1.ReasonServerHealthy)
+		w.exists(c)
+		c.Status.LastHealthCheck = &metav1.Time{Time: time.Now().Add(365 * 24 * time.Hour)}
+		must(w.t, w.api.Status().Update(w.t.Context(), c))
+		w.restart()
+		before := w.server(serverURL).count("health")
+		w.pass(24 * time.Hour)
+		if got := w.server(serverURL).count("health") - before; got == 0 {
+			w.t.Error("the server was not asked for a day")
+		}
+	})
+}

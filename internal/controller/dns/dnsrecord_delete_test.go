@@ -317,7 +317,10 @@ func TestFinalizerIsRestored(t *testing.T) {
 		rec := aRecord("web", "main", "192.0.2.1")
 		w.create(class("main", serverURL), rec)
 		w.expectReady(rec, metav1.ConditionTrue, dnsv1alpha1.ReasonRecordCreated)
-		edit(w, rec, func(rec *dnsv1alpha1.DNSRecord) { rec.Finalizers = nil })
+		w.exists(rec)
+		rec.Finalizers = nil
+		must(w.t, w.api.Update(w.t.Context(), rec)) // of the metadata only: the generation stays
+		w.settle()
 		w.remove(rec)
 		if w.exists(rec) || len(w.server(serverURL).has) != 0 {
 			w.t.Errorf("exists %v, left on the server: %v", w.exists(rec), w.server(serverURL).has)
@@ -377,5 +380,21 @@ func TestDeletionLeavesAServerThatNeverTookIt(t *testing.T) {
 			w.t.Errorf("the object is still there: %+v", rec.Status)
 		}
 		w.expectEvent("LeftBehind", typo)
+	})
+}
+
+// TestFinalizerIsRestoredWhileBlocked: also a record that cannot be published for now may be on a server.
+func TestFinalizerIsRestoredWhileBlocked(t *testing.T) {
+	inWorld(t, func(w *world) {
+		c, rec := class("main", serverURL), aRecord("web", "main", "192.0.2.1")
+		w.create(c, rec)
+		w.expectReady(rec, metav1.ConditionTrue, dnsv1alpha1.ReasonRecordCreated)
+		w.remove(c)
+		edit(w, c, func(c *dnsv1alpha1.DNSClass) { c.Finalizers = nil })
+		w.expectReady(rec, metav1.ConditionFalse, dnsv1alpha1.ReasonDNSClassNotFound)
+		edit(w, rec, func(rec *dnsv1alpha1.DNSRecord) { rec.Finalizers = nil })
+		if w.exists(rec); len(rec.Finalizers) != 1 {
+			w.t.Errorf("finalizers %q", rec.Finalizers)
+		}
 	})
 }

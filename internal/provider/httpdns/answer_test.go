@@ -4,12 +4,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	dnsserverv1 "github.com/namegate/namegate/api/dnsserver/v1"
 	"github.com/namegate/namegate/internal/dnsname"
+	"github.com/namegate/namegate/internal/endpoint"
 	"github.com/namegate/namegate/internal/record"
 )
 
@@ -316,5 +320,26 @@ func TestRetryAfter(t *testing.T) {
 		if got, want := failed.RetryAfter != 0, status == 429 || status == 503; got != want {
 			t.Errorf("status %d: RetryAfter is set: %t, want %t", status, got, want)
 		}
+	}
+}
+
+// TestGetWithoutMetadata: the protocol's own examples leave the numbers of MX and SRV records out, so there is nothing to compare.
+func TestGetWithoutMetadata(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", dnsserverv1.ContentType)
+		_, _ = io.WriteString(w, `{"success":true,"record":{"type":"MX","domain":"example.com","subdomain":"@","values":["mail.example.com"],"ttl":60}}`)
+	}))
+	t.Cleanup(server.Close)
+	at, err := endpoint.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	domain, err := dnsname.Parse("example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = NewFactory(Options{}).Client(Target{Server: at}).Get(t.Context(), ID{Type: record.MX, Domain: domain, Subdomain: dnsname.Apex})
+	if !errors.Is(err, ErrUnsupported) {
+		t.Errorf("got %v", err)
 	}
 }
