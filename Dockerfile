@@ -1,4 +1,5 @@
-# The operator's image: one static binary, no shell, not root. For several platforms: make image PLATFORMS=linux/amd64,linux/arm64
+# The image of all that runs in a cluster: /namegate, and /coredns with the plugin that serves Zones. Static binaries, no
+# shell, not root. For several platforms: make image PLATFORMS=linux/amd64,linux/arm64
 #
 # Both base images can be replaced, by a mirror's for example. The build itself is test/scripts/build.sh, which runs
 # without a container engine as well.
@@ -15,10 +16,10 @@ COPY . .
 ARG TARGETOS
 ARG TARGETARCH
 ARG VERSION=dev
-RUN GOOS=${TARGETOS} GOARCH=${TARGETARCH} VERSION=${VERSION} test/scripts/build.sh /out namegate
+RUN GOOS=${TARGETOS} GOARCH=${TARGETARCH} VERSION=${VERSION} test/scripts/build.sh /out namegate coredns
 
 FROM ${RUNTIME_IMAGE}
-COPY --from=build /out/namegate /namegate
+COPY --from=build /out/namegate /out/coredns /
 # By number, so that the kubelet can see that it is not root.
 USER 65532:65532
 ENTRYPOINT ["/namegate"]

@@ -34,7 +34,7 @@ help: ## Show this.
 		/^[a-z][a-z0-9-]*:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: ## Run a control plane, Namegate and its DNS server here, until Ctrl-C.
+run: ## Run a control plane, Namegate, CoreDNS and a DNS server here, until Ctrl-C.
 	go run ./test/run
 
 .PHONY: smoke
@@ -105,11 +105,11 @@ verify: $(GOLANGCI_LINT) ## Regenerate, format, vet, lint, tidy; fail on any dif
 ##@ Build
 
 .PHONY: build
-build: ## Build static binaries into bin/.
+build: ## Build static binaries into bin/: namegate, coredns, dnsserver, kubectl-namegate.
 	test/scripts/build.sh bin
 
 .PHONY: image
-image: ## Build the image IMG, for all PLATFORMS if given.
+image: ## Build the image IMG (namegate and coredns), for all PLATFORMS if given.
 	$(CONTAINER_TOOL) $(if $(PLATFORMS),buildx build --platform $(PLATFORMS),build) \
 		--build-arg VERSION="$$(git describe --tags --always --dirty)" --tag $(IMG) .
 
@@ -122,7 +122,7 @@ install: ## Install the CRDs into the cluster of the current kubeconfig.
 	$(KUBECTL) apply --server-side -k config/crd
 
 .PHONY: uninstall
-uninstall: ## Delete the CRDs, and by that every DNSClass and DNSRecord, from the cluster and from DNS.
+uninstall: ## Delete the CRDs, and by that all that Namegate publishes, from the cluster and from DNS.
 	$(KUBECTL) delete --ignore-not-found -k config/crd
 
 .PHONY: deploy

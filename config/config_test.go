@@ -47,7 +47,8 @@ func project(t *testing.T) map[string]kind {
 	parse(t, read(t, "../PROJECT"), &file)
 	kinds := map[string]kind{}
 	for _, r := range file.Resources {
-		kinds[r.Kind] = kind{Group: r.Group + "." + r.Domain, Version: r.Version, Kind: r.Kind, Namespaced: r.API.Namespaced,
+		group := r.Group + "." + r.Domain
+		kinds[group+" "+r.Kind] = kind{Group: group, Version: r.Version, Kind: r.Kind, Namespaced: r.API.Namespaced,
 			Defaulting: r.Webhooks.Defaulting, Validation: r.Webhooks.Validation}
 	}
 	return kinds
@@ -73,7 +74,7 @@ func generated(t *testing.T) map[string]kind {
 		parse(t, content, &manifest)
 		spec := manifest.Spec
 		resource := spec.Group + "/" + spec.Names.Plural
-		kinds[spec.Names.Kind] = kind{Group: spec.Group, Version: spec.Versions[0].Name, Kind: spec.Names.Kind,
+		kinds[spec.Group+" "+spec.Names.Kind] = kind{Group: spec.Group, Version: spec.Versions[0].Name, Kind: spec.Names.Kind,
 			Namespaced: spec.Scope == "Namespaced", Defaulting: defaulting[resource], Validation: validation[resource]}
 	}
 	return kinds
@@ -108,7 +109,7 @@ func TestKustomizationListsEveryCRD(t *testing.T) {
 }
 
 func TestKustomizationsListEveryFile(t *testing.T) {
-	for _, dir := range []string{"rbac", "webhook", "certmanager", "manager", "samples"} {
+	for _, dir := range []string{"rbac", "webhook", "certmanager", "manager", "coredns", "samples"} {
 		var kustomization struct{ Resources []string }
 		parse(t, read(t, dir+"/kustomization.yaml"), &kustomization)
 		paths, err := filepath.Glob(dir + "/*.yaml")
@@ -141,6 +142,36 @@ func TestNoClusterRoleReachesSecrets(t *testing.T) {
 				checkRole(t, path, role.Rules)
 			}
 		}
+	}
+}
+
+// A ZoneSlice is what CoreDNS answers from, so whoever could write one would be past the gate, and past every delegation.
+func TestOnlyTheControllerWritesZoneSlices(t *testing.T) {
+	paths, err := filepath.Glob("rbac/*role.yaml")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no roles found: %v", err)
+	}
+	readers := 0
+	for _, path := range paths {
+		if path == "rbac/controller_role.yaml" {
+			continue
+		}
+		for doc := range strings.SplitSeq(string(read(t, path)), "\n---\n") {
+			var role rbacv1.ClusterRole
+			parse(t, []byte(doc), &role)
+			for _, rule := range role.Rules {
+				if !slices.Contains(rule.Resources, "zoneslices") {
+					continue
+				}
+				readers++
+				if diff := cmp.Diff([]string{"get", "list", "watch"}, rule.Verbs); diff != "" {
+					t.Errorf("%s grants more than reading ZoneSlices (-want +got):\n%s", path, diff)
+				}
+			}
+		}
+	}
+	if readers == 0 {
+		t.Error("no role reads ZoneSlices")
 	}
 }
 

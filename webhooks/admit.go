@@ -3,8 +3,10 @@
 package webhooks
 
 import (
+	"encoding/json"
 	"fmt"
 
+	admissionv1 "k8s.io/api/admission/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -40,6 +42,15 @@ func warningsOf(findings field.ErrorList) admission.Warnings {
 
 // lookupFailed answers 500: the gate could not look, which says nothing about the object.
 func lookupFailed(err error) error { return apierrors.NewInternalError(err) }
+
+// previous returns the object before the request, nil on create.
+func previous[T any](req admission.Request) (*T, error) {
+	if req.Operation != admissionv1.Update {
+		return nil, nil
+	}
+	old := new(T)
+	return old, json.Unmarshal(req.OldObject.Raw, old)
+}
 
 // leaving says whether an update only lets go of an object: it is being deleted, and its spec stays. Nothing may stand in
 // the way of that, and nothing else of a deleted object is let through. It is the webhook configuration's matchCondition,

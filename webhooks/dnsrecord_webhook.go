@@ -2,9 +2,7 @@ package webhooks
 
 import (
 	"context"
-	"encoding/json"
 
-	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -29,7 +27,11 @@ type DNSRecord struct{ *Gate }
 
 // Default implements admission.Defaulter.
 func (h *DNSRecord) Default(ctx context.Context, rec *dnsv1alpha1.DNSRecord) error {
-	old, err := oldDNSRecord(ctx)
+	req, err := admission.RequestFromContext(ctx)
+	if err != nil {
+		return lookupFailed(err)
+	}
+	old, err := previous[dnsv1alpha1.DNSRecord](req)
 	if err != nil {
 		return lookupFailed(err)
 	}
@@ -37,16 +39,6 @@ func (h *DNSRecord) Default(ctx context.Context, rec *dnsv1alpha1.DNSRecord) err
 		return lookupFailed(err)
 	}
 	return nil
-}
-
-// oldDNSRecord returns the object before the request, nil on create.
-func oldDNSRecord(ctx context.Context) (*dnsv1alpha1.DNSRecord, error) {
-	req, err := admission.RequestFromContext(ctx)
-	if err != nil || req.Operation != admissionv1.Update {
-		return nil, err
-	}
-	old := &dnsv1alpha1.DNSRecord{}
-	return old, json.Unmarshal(req.OldObject.Raw, old)
 }
 
 // ValidateCreate implements admission.Validator.

@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -14,25 +15,42 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
+	zonev1alpha1 "github.com/namegate/namegate/api/zone/v1alpha1"
 	"github.com/namegate/namegate/internal/refs"
 	"github.com/namegate/namegate/internal/validation"
 )
 
 const planted = "hunter2-secret"
 
-// newGate is a gate over one class, "reference".
+// newGate is a gate over one class, "reference", and one zone with one record.
 func newGate() *Gate {
 	source := refs.NewManifests()
 	class := &dnsv1alpha1.DNSClass{Spec: dnsv1alpha1.DNSClassSpec{Server: "https://dns.example.com"}}
 	class.Name = "reference"
 	source.AddDNSClass(class)
+	source.AddZone(zoneOf("example.org."))
+	source.AddRecord(recordOf("www.example.org.", "CNAME", "web.example.net."))
 	return &Gate{Source: source, OperatorNamespace: "namegate-system", SecretNamespaces: validation.SecretScope{"namegate-system"}}
+}
+
+// zoneOf is a Zone that lets in everything.
+func zoneOf(domainName string) *zonev1alpha1.Zone {
+	z := &zonev1alpha1.Zone{Spec: zonev1alpha1.ZoneSpec{DomainName: domainName, Delegations: []zonev1alpha1.Delegation{
+		{Zones: []string{"*"}, Records: []zonev1alpha1.RecordDelegation{{Pattern: "@"}, {Pattern: "*"}}}}}}
+	z.Namespace, z.Name = "dns", "zone"
+	return z
+}
+
+func recordOf(domainName, recordType, rdata string) *zonev1alpha1.Record {
+	rec := &zonev1alpha1.Record{Spec: zonev1alpha1.RecordSpec{DomainName: domainName, Type: recordType, RData: rdata}}
+	rec.Namespace, rec.Name = "dns", "record"
+	return rec
 }
 
 func scheme(tb testing.TB) *runtime.Scheme {
 	tb.Helper()
 	s := runtime.NewScheme()
-	if err := dnsv1alpha1.AddToScheme(s); err != nil {
+	if err := errors.Join(dnsv1alpha1.AddToScheme(s), zonev1alpha1.AddToScheme(s)); err != nil {
 		tb.Fatal(err)
 	}
 	return s
@@ -53,6 +71,11 @@ func FuzzAdmission(f *testing.F) {
 		{`{"spec":{"type":"SRV","domain":"..","subdomain":"*.x","values":["\u202e"],"metadata":{"port":99999}}}`, `{}`},
 		{`{"spec":{"server":"https://u:` + planted + `@h","hmacAuth":{"secret":"` + planted + `","secretRef":{"name":"x"},"algorithm":"MD5"}}}`, ``},
 		{`{"spec":{"server":"http://h:99999/` + planted + `?x","hmacAuth":{"secret":""}}}`, `{"metadata":{"deletionTimestamp":"2025-12-30T10:00:00Z"},"spec":{}}`},
+		{`{"metadata":{"name":"a","namespace":"dns"},"spec":{"domainName":"www","zoneRef":{"name":"zone"},"type":"A","rdata":"192.0.2.1","ttl":5}}`, ``},
+		{`{"metadata":{"name":"a","namespace":"b","labels":{"kubi.zone/parent-zone":"x.y"}},"spec":{"domainName":"www.example.org.","type":"TXT","rdata":"\"a\nb\" \"c"}}`, `{"spec":{}}`},
+		{`{"metadata":{},"spec":{"domainName":"*.","zoneRef":{"name":"A/b","namespace":"."},"type":"soa","rdata":"$INCLUDE /etc/passwd","class":"CH"}}`, ``},
+		{`{"metadata":{"name":"z","namespace":"dns"},"spec":{"domainName":"dev","zoneRef":{"name":"z"},"delegations":[{"namespaces":["A"],"zones":["@","**"],"records":[{"pattern":"-","types":["a","SOA"]}]},{}],"contact":"a b@c","nameServer":"192.0.2.1"}}`, `{"metadata":{"labels":{"kubi.zone/parent-zone":"x.y"}},"spec":{}}`},
+		{`{"metadata":{"generateName":"z-"},"spec":{"domainName":"dev.example.org.","delegations":[null]}}`, ``},
 		{`{"metadata":null,"spec":null}`, `null`},
 		{`[]`, `1`},
 		{`{"spec":{"values":{}}}`, ``},
@@ -66,6 +89,11 @@ func FuzzAdmission(f *testing.F) {
 		"record defaulter": Defaulting[dnsv1alpha1.DNSRecord](&DNSRecord{gate}),
 		"class validator":  admission.WithValidator(s, &DNSClass{gate}).Handler,
 		"class defaulter":  Defaulting[dnsv1alpha1.DNSClass](&DNSClass{gate}),
+
+		"zone validator":        admission.WithValidator(s, &Zone{gate}).Handler,
+		"zone defaulter":        Defaulting[zonev1alpha1.Zone](&Zone{gate}),
+		"zone record validator": admission.WithValidator(s, &Record{gate}).Handler,
+		"zone record defaulter": Defaulting[zonev1alpha1.Record](&Record{gate}),
 	}
 	f.Fuzz(func(t *testing.T, object, old string) {
 		op := admissionv1.Update

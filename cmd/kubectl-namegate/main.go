@@ -61,13 +61,14 @@ func newCommand() *cobra.Command {
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl namegate"},
 		Short:       "Check DNS names before a cluster sees them, and ask what became of them",
 		Long: `kubectl namegate checks manifests with the rules that Namegate's webhooks enforce, explains those
-rules, asks DNS servers for names, and checks servers against the protocol of a DNSClass.
+rules, moves zones in and out as master files, says which Zone would adopt a name, asks DNS servers
+for names, and checks servers against the protocol of a DNSClass.
 
 Every subcommand exits with 0 if all is well, 1 if the answer is no (something is denied, no such
 name, a check failed), and 2 if it could not do what was asked.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newLintCommand(), newQueryCommand(), newRulesCommand(), newVersionCommand(), conformance.Command())
+	root.AddCommand(newLintCommand(), newZoneCommand(), newExplainCommand(), newQueryCommand(), newRulesCommand(), newVersionCommand(), conformance.Command())
 	return root
 }

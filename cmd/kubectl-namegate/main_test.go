@@ -115,6 +115,23 @@ func TestUsage(t *testing.T) {
 		{"query example.com axfr --server 127.0.0.1:1", "give the type of a record"},
 		{"query example.com --server ::1:53:x", "give HOST:PORT"},
 		{"query example.com --server 127.0.0.1 --timeout 0s", "give a time above 0"},
+		{"zone nonsense", "unknown command"},
+		{"zone export", "accepts 1 arg"},
+		{"zone export A", `name "A": give a Kubernetes object name`},
+		{"zone export a -n A", `--namespace "A"`},
+		{"zone export a --kubeconfig absent", "absent"},
+		{"zone import", "accepts 1 arg"},
+		{"zone import absent.zone", "no such file"},
+		{"zone import - --name A", `--name "A"`},
+		{"zone import - --origin a..b", `--origin "a..b": a label is empty`},
+		{"zone import - -n A", `--namespace "A"`},
+		{"zone import " + empty, "is a directory"},
+		{"explain", "accepts 1 arg"},
+		{"explain a..b", `name "a..b": a label is empty`},
+		{"explain www.example.org --type SOA", `--type "SOA"`},
+		{"explain www.example.org --type x", `--type "X"`},
+		{"explain www.example.org --zone-namespace A", `--zone-namespace "A"`},
+		{"explain www.example.org --kubeconfig absent", "absent"},
 		{"version x", "unknown command"},
 		{"conformance --server nonsense", "--server"},
 	}
@@ -142,12 +159,12 @@ func TestHelp(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"lint", "query", "rules", "conformance"} {
-		got := runBinary(t, "", name, "--help")
+	for _, name := range []string{"lint", "zone", "zone export", "zone import", "explain", "query", "rules", "conformance"} {
+		got := runBinary(t, "", append(strings.Fields(name), "--help")...)
 		if got.code != 0 || !strings.Contains(got.stdout, "kubectl namegate "+name) || !strings.Contains(got.stdout, "Examples:") || !strings.Contains(got.stdout, "Flags:") {
 			t.Errorf("%s: exit code %d\n%s", name, got.code, got.stdout)
 		}
-		if name != "rules" && !strings.Contains(got.stdout, "Exit code 0") {
+		if name != "rules" && name != "zone" && !strings.Contains(got.stdout, "Exit code 0") {
 			t.Errorf("%s does not tell its exit codes", name)
 		}
 	}
@@ -184,7 +201,8 @@ func TestRules(t *testing.T) {
 
 // A writer that is full is an error, not a panic and not a success.
 func TestOutputFails(t *testing.T) {
-	for _, args := range [][]string{{"rules"}, {"rules", "cname-at-apex"}, {"version"}, {"lint", "-f", "testdata/lint/good.yaml"}} {
+	for _, args := range [][]string{{"rules"}, {"rules", "cname-at-apex"}, {"version"}, {"lint", "-f", "testdata/lint/good.yaml"},
+		{"zone", "import", "testdata/zone/example.org.zone"}} {
 		var stderr bytes.Buffer
 		if code := run(t.Context(), args, strings.NewReader(""), full{}, &stderr); code != exitNotRun || !strings.Contains(stderr.String(), "disk full") {
 			t.Errorf("%v: exit code %d, %s", args, code, stderr.String())

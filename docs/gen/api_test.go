@@ -71,9 +71,17 @@ spec:
             required: [size]
             properties:
               size: {type: integer, default: 3, description: "size of it.", x-kubernetes-validations: [{rule: "true", message: "no (rule a-rule)"}]}
+              weight:
+                type: integer
+                default: 3600000
+                x-kubernetes-validations: [{rule: "true", messageExpression: "'not ' + string(self) + ' (rule b-rule)'"}]
               parts:
                 type: array
                 items: {type: object, required: [at], properties: {at: {type: string, format: date-time, description: when.}}}
+          apiVersion: {type: string}
+          metadata: {type: object}
+          digest: {type: string, maxLength: 64, description: digest of it.}
+        required: [digest]
 `
 
 const exampleDoc = `## Thing
@@ -97,10 +105,18 @@ Thing is a thing.
 | ` + "`spec.parts`" + ` | list of object |  |  |  |  |
 | ` + "`spec.parts[].at`" + ` | time | yes |  |  | when. |
 | ` + "`spec.size`" + ` | integer | yes | 3 |  | size of it. |
+| ` + "`spec.weight`" + ` | integer |  | 3600000 |  |  |
 
 Refused by the API server, also while no webhook runs:
 
 * ` + "`spec.size`" + `: no (rule [a-rule](rules.md#a-rule))
+* ` + "`spec.weight`" + `: not … (rule [b-rule](rules.md#b-rule))
+
+### Thing fields
+
+| field | type | required | default | bounds | description |
+|---|---|---|---|---|---|
+| ` + "`digest`" + ` | string | yes |  | at most 64 characters | digest of it. |
 `
 
 func TestRenderAPI(t *testing.T) {

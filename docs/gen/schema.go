@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"regexp"
 	"slices"
+	"strings"
 
 	"sigs.k8s.io/yaml"
 )
@@ -62,8 +64,24 @@ type schema struct {
 }
 
 type celRule struct {
-	Rule    string `json:"rule"`
-	Message string `json:"message"`
+	Rule              string `json:"rule"`
+	Message           string `json:"message"`
+	MessageExpression string `json:"messageExpression"`
+}
+
+// celText finds the texts in a CEL expression.
+var celText = regexp.MustCompile(`'((?:[^'\\]|\\.)*)'`)
+
+// text returns the message of a rule; of one that is composed with values of the object, those are left out: "a retry (…) that is less".
+func (r celRule) text() string {
+	if r.Message != "" {
+		return r.Message
+	}
+	var parts []string
+	for _, match := range celText.FindAllStringSubmatch(r.MessageExpression, -1) {
+		parts = append(parts, match[1])
+	}
+	return strings.Join(parts, "…")
 }
 
 // readCRDs reads every manifest of bases/, sorted by group and kind.
@@ -94,7 +112,7 @@ func readCRDs(manifests fs.FS) ([]crdManifest, error) {
 func walk(path string, s schema, visit func(path string, s schema)) {
 	visit(path, s)
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		walk(path+"."+name, s.Properties[name], visit)
+		walk(join(path, name), s.Properties[name], visit)
 	}
 	if s.Items != nil {
 		walk(path+"[]", *s.Items, visit)
@@ -102,4 +120,12 @@ func walk(path string, s schema, visit func(path string, s schema)) {
 	if s.AdditionalProperties != nil {
 		walk(path+".*", *s.AdditionalProperties, visit)
 	}
+}
+
+// join appends a field to a path, which is empty for the object itself.
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
 }

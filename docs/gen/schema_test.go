@@ -29,9 +29,9 @@ func TestEveryCELMessageEndsWithItsRule(t *testing.T) {
 	eachSchema(t, "spec", func(path string, s schema) {
 		for _, v := range s.Validations {
 			count++
-			id, found := ruleOf(v.Message)
+			id, found := ruleOf(v.text())
 			if !found {
-				t.Errorf("%s: the message %q does not end with (rule <id>)", path, v.Message)
+				t.Errorf("%s: the message %q does not end with (rule <id>)", path, v.text())
 				continue
 			}
 			if rule, known := rules.Lookup(id); !known || rule.Layer != rules.Schema {

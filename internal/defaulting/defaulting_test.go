@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"reflect"
 	"slices"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
+	zonev1alpha1 "github.com/namegate/namegate/api/zone/v1alpha1"
 	"github.com/namegate/namegate/internal/defaulting"
 	"github.com/namegate/namegate/internal/refs"
 	"github.com/namegate/namegate/test/builder"
@@ -134,6 +136,41 @@ func TestDNSRecordLookupFails(t *testing.T) {
 	}
 }
 
+func TestParentLabel(t *testing.T) {
+	label := zonev1alpha1.ParentZoneLabel
+	tests := []struct {
+		name              string
+		create            bool
+		now, before, want map[string]string
+	}{
+		{"left out", false, nil, map[string]string{label: "zone.dns"}, map[string]string{label: "zone.dns"}},
+		{"left out beside others", false, map[string]string{"a": "b"}, map[string]string{"c": "d", label: "zone.dns"}, map[string]string{"a": "b", label: "zone.dns"}},
+		{"another value is left to the validator", false, map[string]string{label: "other.dns"}, map[string]string{label: "zone.dns"}, map[string]string{label: "other.dns"}},
+		{"an empty value is one", false, map[string]string{label: ""}, map[string]string{label: "zone.dns"}, map[string]string{label: ""}},
+		{"never there", false, nil, map[string]string{"c": "d"}, nil},
+		{"create", true, nil, nil, nil},
+		{"create with it", true, map[string]string{label: "zone.dns"}, nil, map[string]string{label: "zone.dns"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			z, rec := builder.Zone("default", "a").Obj(), builder.Record("default", "a").Obj()
+			z.Labels, rec.Labels = tt.now, maps.Clone(tt.now)
+			if tt.create {
+				defaulting.Zone(z, nil)
+				defaulting.Record(rec, nil)
+			} else {
+				oldZone, oldRecord := builder.Zone("default", "a").Obj(), builder.Record("default", "a").Obj()
+				oldZone.Labels, oldRecord.Labels = tt.before, tt.before
+				defaulting.Zone(z, oldZone)
+				defaulting.Record(rec, oldRecord)
+			}
+			if diff := cmp.Diff([]map[string]string{tt.want, tt.want}, []map[string]string{z.Labels, rec.Labels}); diff != "" {
+				t.Errorf("labels of Zone and Record (-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
 // Whatever is in an object, and however much is missing, defaulting changes nothing that is there, and does nothing the second time.
 func TestDefaultingOnlyAdds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -162,7 +199,31 @@ func TestDefaultingOnlyAdds(t *testing.T) {
 			t.Fatal(err)
 		}
 		same(t, first, second)
+
+		onlyRestores(t, drawLabels(t, "now"), drawLabels(t, "before"))
 	})
+}
+
+// onlyRestores defaults a Zone and a Record with these labels.
+func onlyRestores(t *rapid.T, now, before map[string]string) {
+	z, oldZone := builder.Zone("default", "a").Obj(), builder.Zone("default", "a").Obj()
+	rec, oldRecord := builder.Record("default", "a").Obj(), builder.Record("default", "a").Obj()
+	z.Labels, oldZone.Labels, rec.Labels, oldRecord.Labels = now, before, maps.Clone(now), before
+	firstZone, firstRecord := z.DeepCopy(), rec.DeepCopy()
+	defaulting.Zone(firstZone, oldZone)
+	defaulting.Record(firstRecord, oldRecord)
+	onlyAdds(t, z, firstZone)
+	onlyAdds(t, rec, firstRecord)
+	secondZone, secondRecord := firstZone.DeepCopy(), firstRecord.DeepCopy()
+	defaulting.Zone(secondZone, oldZone)
+	defaulting.Record(secondRecord, oldRecord)
+	same(t, firstZone, secondZone)
+	same(t, firstRecord, secondRecord)
+}
+
+func drawLabels(t *rapid.T, label string) map[string]string {
+	return rapid.SampledFrom([]map[string]string{nil, {}, {"a": "b"}, {zonev1alpha1.ParentZoneLabel: ""}, {zonev1alpha1.ParentZoneLabel: "zone.dns"},
+		{"a": "b", zonev1alpha1.ParentZoneLabel: "other.dns"}}).Draw(t, label)
 }
 
 func same(t *rapid.T, once, twice any) {

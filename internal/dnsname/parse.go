@@ -90,6 +90,22 @@ func ParseSubdomain(text string) (string, error) {
 	return strings.Join(labels, "."), nil
 }
 
+// ParseRelative reads the name of a zone relative to another one: labels without wildcard, and at least one, so not "@". It returns the
+// canonical form. Every error is an *Error.
+func ParseRelative(text string) (string, error) {
+	if text == Apex {
+		return "", refuse(ReasonCharacter, "@ is the other zone itself: give one or more labels, such as dev")
+	}
+	relative, err := ParseSubdomain(text)
+	if err != nil {
+		return "", err
+	}
+	if relative == "*" || strings.HasPrefix(relative, "*.") {
+		return "", refuse(ReasonWildcard, "* stands only in a record's own name: give the zone a name without it")
+	}
+	return relative, nil
+}
+
 // Join composes a whole name from a domain and what ParseSubdomain returned. The only error is one of length.
 func Join(subdomain string, domain Name) (Name, error) {
 	if subdomain == Apex {

@@ -23,6 +23,7 @@ var parsers = map[string]func(string) (string, error){
 	"ParseOwner":     func(text string) (string, error) { n, err := dnsname.ParseOwner(text); return n.String(), err },
 	"ParseTarget":    func(text string) (string, error) { n, err := dnsname.ParseTarget(text); return n.String(), err },
 	"ParseSubdomain": dnsname.ParseSubdomain,
+	"ParseRelative":  dnsname.ParseRelative,
 }
 
 func TestAccepted(t *testing.T) {
@@ -57,6 +58,9 @@ func TestAccepted(t *testing.T) {
 		{name: "wildcard above labels", parser: "ParseSubdomain", text: "*.apps", want: "*.apps"},
 		{name: "all-digit subdomain", parser: "ParseSubdomain", text: "10", want: "10"},
 		{name: "subdomain like an address", parser: "ParseSubdomain", text: "192.0.2.1", want: "192.0.2.1"},
+		{name: "relative name", parser: "ParseRelative", text: "Dev", want: "dev"},
+		{name: "relative name of labels", parser: "ParseRelative", text: "a.b", want: "a.b"},
+		{name: "all-digit relative name, as reverse zones have", parser: "ParseRelative", text: "2.0", want: "2.0"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -111,6 +115,8 @@ func TestRefused(t *testing.T) {
 		{name: "zone file directive", text: "$INCLUDE", want: dnsname.ReasonCharacter},
 		{name: "apex inside", parser: "ParseSubdomain", text: "www.@", want: dnsname.ReasonCharacter},
 
+		{name: "apex as a relative name", parser: "ParseRelative", text: "@", want: dnsname.ReasonCharacter},
+
 		{name: "umlaut", text: "bücher.example.com", want: dnsname.ReasonNotASCII},
 		{name: "ideographic full stop", text: "www。example.com", want: dnsname.ReasonNotASCII},
 		{name: "Kelvin sign, which lower-cases to k", text: "\u212aube.example.com", want: dnsname.ReasonNotASCII},
@@ -123,6 +129,8 @@ func TestRefused(t *testing.T) {
 		{name: "wildcard not leftmost", parser: "ParseOwner", text: "www.*.example.com", want: dnsname.ReasonWildcard},
 		{name: "wildcard target", parser: "ParseTarget", text: "*.example.com", want: dnsname.ReasonWildcard},
 		{name: "wildcard not leftmost in a subdomain", parser: "ParseSubdomain", text: "a.*", want: dnsname.ReasonWildcard},
+		{name: "wildcard as a relative name", parser: "ParseRelative", text: "*", want: dnsname.ReasonWildcard},
+		{name: "wildcard in a relative name", parser: "ParseRelative", text: "*.dev", want: dnsname.ReasonWildcard},
 
 		{name: "IPv4 address", text: "192.0.2.1", want: dnsname.ReasonIsIP},
 		{name: "IPv4 address with trailing dot", text: "192.0.2.1.", want: dnsname.ReasonIsIP},
@@ -137,6 +145,7 @@ func TestRefused(t *testing.T) {
 		{name: "numeric top-level domain", parser: "ParseOwner", text: "*.example.42", want: dnsname.ReasonNumericTLD},
 
 		{name: "absolute subdomain", parser: "ParseSubdomain", text: "www.", want: dnsname.ReasonAbsoluteSubdomain},
+		{name: "absolute relative name", parser: "ParseRelative", text: "dev.", want: dnsname.ReasonAbsoluteSubdomain},
 		{name: "absolute apex", parser: "ParseSubdomain", text: "@.", want: dnsname.ReasonAbsoluteSubdomain},
 	}
 	covered := map[dnsname.Reason]bool{dnsname.ReasonBadALabel: true} // TestALabels

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/namegate/namegate/internal/rules"
@@ -13,15 +14,15 @@ import (
 // Whatever rule the schema may get: of a field that holds a secret no value leaves, and nothing below it.
 func TestWithoutSecrets(t *testing.T) {
 	const secret = "spec.hmacAuth.secret"
-	value := func(kind string, e *field.Error) string { return withoutSecrets(kind, e).Error() }
+	value := func(kind schema.GroupKind, e *field.Error) string { return withoutSecrets(kind, e).Error() }
 	tests := []struct{ name, got, want string }{
-		{"a value", value("DNSClass", rules.SchemaValue.Invalid(field.NewPath(secret), "hunter2", "x")), secret + ": Invalid value: x (rule schema-value)"},
-		{"a value below", value("DNSClass", rules.SchemaValue.Invalid(field.NewPath(secret+".hunter2[0]"), "hunter2", "x")), secret + ": Invalid value: x (rule schema-value)"},
-		{"a list of values", value("DNSClass", rules.SchemaValue.Of(field.NotSupported(field.NewPath(secret), "hunter2", []string{"a"}))),
+		{"a value", value(dnsClassKind, rules.SchemaValue.Invalid(field.NewPath(secret), "hunter2", "x")), secret + ": Invalid value: x (rule schema-value)"},
+		{"a value below", value(dnsClassKind, rules.SchemaValue.Invalid(field.NewPath(secret+".hunter2[0]"), "hunter2", "x")), secret + ": Invalid value: x (rule schema-value)"},
+		{"a list of values", value(dnsClassKind, rules.SchemaValue.Of(field.NotSupported(field.NewPath(secret), "hunter2", []string{"a"}))),
 			secret + `: Unsupported value: supported values: "a" (rule schema-value)`},
-		{"a type", value("DNSClass", rules.SchemaType.Invalid(field.NewPath(secret), "object", "x")), secret + `: Invalid value: "object": x (rule schema-type)`},
-		{"a neighbour", value("DNSClass", rules.SchemaValue.Invalid(field.NewPath(secret+"Ref.name"), "s", "x")), secret + `Ref.name: Invalid value: "s": x (rule schema-value)`},
-		{"another kind", value("DNSRecord", rules.SchemaValue.Invalid(field.NewPath(secret), "s", "x")), secret + `: Invalid value: "s": x (rule schema-value)`},
+		{"a type", value(dnsClassKind, rules.SchemaType.Invalid(field.NewPath(secret), "object", "x")), secret + `: Invalid value: "object": x (rule schema-type)`},
+		{"a neighbour", value(dnsClassKind, rules.SchemaValue.Invalid(field.NewPath(secret+"Ref.name"), "s", "x")), secret + `Ref.name: Invalid value: "s": x (rule schema-value)`},
+		{"another kind", value(dnsRecordKind, rules.SchemaValue.Invalid(field.NewPath(secret), "s", "x")), secret + `: Invalid value: "s": x (rule schema-value)`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -68,6 +69,10 @@ func TestSplitPath(t *testing.T) {
 		{"spec.values[10]", []part{{key: "spec"}, {key: "values"}, {index: 10}}},
 		{"spec.values[0].a", []part{{key: "spec"}, {key: "values"}, {index: 0}, {key: "a"}}},
 		{"metadata.labels[app]", []part{{key: "metadata"}, {key: "labels"}, {key: "app"}}},
+		{"metadata.labels[kubi.zone/parent-zone]", []part{{key: "metadata"}, {key: "labels"}, {key: "kubi.zone/parent-zone"}}},
+		{"spec.a[x.y][2].b", []part{{key: "spec"}, {key: "a"}, {key: "x.y"}, {index: 2}, {key: "b"}}},
+		{"spec[", []part{{key: "spec"}}},
+		{"spec[].a", []part{{key: "spec"}, {key: "a"}}},
 		{"spec.0", []part{{key: "spec"}, {key: "0"}}},
 	}
 	for _, tt := range tests {

@@ -163,15 +163,32 @@ type part struct {
 	index int
 }
 
-// splitPath reads a field path such as spec.values[0] or metadata.labels[app].
+// splitPath reads a field path such as spec.values[0] or metadata.labels[example.com/app]: what is in brackets is one step.
 func splitPath(path string) []part {
 	var out []part
-	for step := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' }) {
-		if index, err := strconv.Atoi(step); err == nil && index >= 0 && strings.Contains(path, "["+step+"]") {
-			out = append(out, part{index: index})
+	for path != "" {
+		at := strings.IndexAny(path, ".[")
+		if at < 0 {
+			at = len(path)
+		}
+		if at > 0 {
+			out = append(out, part{key: path[:at]})
+		}
+		if path = path[at:]; path == "" {
+			break
+		}
+		inside, bracket := strings.CutPrefix(path, "[")
+		if !bracket {
+			path = path[1:]
 			continue
 		}
-		out = append(out, part{key: step})
+		step, rest, _ := strings.Cut(inside, "]")
+		path = rest
+		if index, err := strconv.Atoi(step); err == nil && index >= 0 {
+			out = append(out, part{index: index})
+		} else if step != "" {
+			out = append(out, part{key: step})
+		}
 	}
 	return out
 }

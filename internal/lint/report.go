@@ -70,7 +70,7 @@ func (sub *subject) finding(e *field.Error, severity rules.Severity) Finding {
 		line = sub.places.lineOf(e.Field)
 	}
 	return Finding{
-		File: sub.file.name, Line: line, Kind: sub.kind, Namespace: printable(sub.namespace, maxShownName), Name: printable(sub.name, maxShownName),
+		File: sub.file.name, Line: line, Kind: sub.Kind, Namespace: printable(sub.namespace, maxShownName), Name: printable(sub.name, maxShownName),
 		Field: printable(e.Field, maxShownName), Rule: e.Origin, Severity: severity, Message: printable(message(e), maxShownMessage),
 	}
 }

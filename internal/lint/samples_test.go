@@ -51,8 +51,10 @@ func TestGoodSamples(t *testing.T) {
 	}
 }
 
-// inClusterOnly are rules that only a cluster can break: here, what is not in the input is unknown.
-var inClusterOnly = []string{rules.DNSClassExists.ID, rules.SecretAccess.ID, rules.IdentityImmutable.ID}
+// inClusterOnly are rules that only a cluster can break: here, what is not in the input is unknown, every object is new, and every Zone is
+// there before the first Record.
+var inClusterOnly = []string{rules.DNSClassExists.ID, rules.SecretAccess.ID, rules.IdentityImmutable.ID, rules.ParentLabelChanged.ID,
+	rules.ZoneTakesNames.ID}
 
 // Each refused sample says at its top which rule refuses it, beside the good samples.
 func TestRefusedSamples(t *testing.T) {
@@ -72,9 +74,9 @@ func TestRefusedSamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var denied []string
+			var denied []string // but not for changing a good sample, which the linter takes for writing it twice
 			for _, f := range findings {
-				if f.Severity == rules.Deny && f.File == sample.Name {
+				if f.Severity == rules.Deny && f.File == sample.Name && f.Rule != rules.ManifestDuplicate.ID {
 					denied = append(denied, f.Rule)
 				}
 			}

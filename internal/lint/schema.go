@@ -17,6 +17,7 @@ import (
 	schemavalidation "k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
@@ -24,11 +25,17 @@ import (
 	"github.com/namegate/namegate/internal/rules"
 )
 
+// fieldOf is a field of a kind.
+type fieldOf struct {
+	schema.GroupKind
+	path string
+}
+
 // ruleOfField are the fields whose list of values is a rule of its own.
-var ruleOfField = map[string]*rules.Rule{"DNSClass spec.hmacAuth.algorithm": rules.HMACAlgorithm}
+var ruleOfField = map[fieldOf]*rules.Rule{{dnsClassKind, "spec.hmacAuth.algorithm"}: rules.HMACAlgorithm}
 
 // secretFields hold secrets: nothing below them is shown, and of themselves no value.
-var secretFields = map[string]string{"DNSClass": "spec.hmacAuth.secret"}
+var secretFields = map[schema.GroupKind]string{dnsClassKind: "spec.hmacAuth.secret"}
 
 // checkSchema checks an object as the API server checks a new one before it asks a validating webhook: it gives it a namespace, prunes unknown
 // fields and the status, applies the schema's defaults, and validates. The object is changed to what would be stored; what has the
@@ -247,7 +254,7 @@ func (c *checker) finding(e *field.Error) *field.Error {
 	if !isScalar(e.BadValue) {
 		e.BadValue = typeOf(e.BadValue)
 	}
-	if rule := ruleOfField[c.Kind+" "+e.Field]; rule != nil && e.Type == field.ErrorTypeNotSupported {
+	if rule := ruleOfField[fieldOf{c.GroupKind(), e.Field}]; rule != nil && e.Type == field.ErrorTypeNotSupported {
 		return rule.Of(e)
 	}
 	return rules.SchemaValue.Of(e)
@@ -294,7 +301,7 @@ func article(schemaType string) string {
 }
 
 // withoutSecrets takes out of a finding what may not be shown.
-func withoutSecrets(kind string, e *field.Error) *field.Error {
+func withoutSecrets(kind schema.GroupKind, e *field.Error) *field.Error {
 	secret, has := secretFields[kind]
 	if !has || !isAtOrBelow(e.Field, secret) {
 		return e

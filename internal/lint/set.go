@@ -33,13 +33,20 @@ type set struct {
 	// documents counts what was read, whatever it is.
 	documents int
 	// named finds the first document of each object.
-	named   map[identity]*subject
-	classes []*classSubject
-	records []*recordSubject
-	secrets []*corev1.Secret
+	named map[identity]*subject
+	// objects counts those of our kinds.
+	objects    int
+	classes    []*classSubject
+	dnsRecords []*dnsRecordSubject
+	zones      []*zoneSubject
+	records    []*recordSubject
+	secrets    []*corev1.Secret
 }
 
-type identity struct{ kind, namespace, name string }
+type identity struct {
+	schema.GroupKind
+	namespace, name string
+}
 
 // file is one input.
 type file struct {
@@ -239,7 +246,7 @@ func (f *file) note(line int, finding *field.Error) {
 
 // object takes in an object of one of our kinds.
 func (s *set) object(f *file, offset int, node *yaml.Node, object map[string]any, k *kind) error {
-	sub := &subject{identity: identity{kind: k.Kind}, file: f, line: node.Line + offset}
+	sub := &subject{identity: identity{GroupKind: k.GroupKind()}, file: f, line: node.Line + offset}
 	f.subjects = append(f.subjects, sub)
 	if count(object, objectLimit.values) > objectLimit.values {
 		sub.add(rules.ManifestTooLarge.Forbidden(nil, fmt.Sprintf("give at most %d values: this object has more", objectLimit.values)))
@@ -290,7 +297,7 @@ func (sub *subject) add(findings ...*field.Error) {
 			sub.file.dropped++
 			continue
 		}
-		sub.findings = append(sub.findings, withoutSecrets(sub.kind, e))
+		sub.findings = append(sub.findings, withoutSecrets(sub.GroupKind, e))
 	}
 }
 

@@ -61,18 +61,18 @@ func (p *parser) checkType() {
 func (p *parser) checkName() {
 	domain, err := dnsname.Parse(p.spec.Domain)
 	if err != nil {
-		p.add(nameRule(err), FieldDomain, p.spec.Domain, err.Error())
+		p.add(NameRule(err), FieldDomain, p.spec.Domain, err.Error())
 	}
 	subdomain, subErr := dnsname.ParseSubdomain(p.spec.Subdomain)
 	if subErr != nil {
-		p.add(nameRule(subErr), FieldSubdomain, p.spec.Subdomain, subErr.Error())
+		p.add(NameRule(subErr), FieldSubdomain, p.spec.Subdomain, subErr.Error())
 	}
 	if err != nil || subErr != nil {
 		return
 	}
 	owner, err := dnsname.Join(subdomain, domain)
 	if err != nil {
-		p.add(nameRule(err), FieldSubdomain, p.spec.Subdomain, err.Error())
+		p.add(NameRule(err), FieldSubdomain, p.spec.Subdomain, err.Error())
 		return
 	}
 	p.set.Owner, p.set.Domain, p.set.Subdomain = owner, domain, subdomain
@@ -82,8 +82,8 @@ func (p *parser) checkName() {
 	}
 }
 
-// nameRule finds the rule that a name breaks; the reasons of dnsname are rule IDs.
-func nameRule(err error) *rules.Rule {
+// NameRule finds the rule that a name breaks, by the error of dnsname: its reasons are the IDs of rules.
+func NameRule(err error) *rules.Rule {
 	var named *dnsname.Error
 	if errors.As(err, &named) {
 		if rule, known := rules.Lookup(string(named.Reason)); known {
@@ -139,23 +139,11 @@ func (p *parser) checkOwner() {
 	if owner.IsZero() {
 		return
 	}
-	switch p.set.Type {
-	case CNAME:
+	if p.set.Type == CNAME {
 		p.checkCNAMEOwner()
-	case SRV:
-		if !isServiceName(owner) {
-			p.add(rules.SRVOwner, FieldSubdomain, p.spec.Subdomain,
-				"start the name with the service and its protocol, as in _sip._tcp; one instance name may stand before them, as in printer._ipp._tcp")
-		}
-	case NS:
-		if owner.IsWildcard() {
-			p.add(rules.NSWildcard, FieldSubdomain, p.spec.Subdomain, "delegate a name without *")
-		}
-	case A, AAAA:
-		if strings.Contains(owner.String(), "_") {
-			p.add(rules.HostUnderscore, FieldSubdomain, p.spec.Subdomain, "name hosts with letters, digits and hyphens")
-		}
-	case TXT, MX:
+	}
+	if rule, detail := CheckOwner(p.set.Type, owner); rule != nil {
+		p.add(rule, FieldSubdomain, p.spec.Subdomain, detail)
 	}
 }
 
@@ -165,26 +153,11 @@ func (p *parser) checkCNAMEOwner() {
 			"use A or AAAA records for the domain itself, or give the CNAME a subdomain such as www")
 	}
 	for i, value := range p.spec.Values {
-		if target, err := dnsname.Parse(value); err == nil && target == p.set.Owner {
+		if PointsAt(value, p.set.Owner) {
 			p.addValue(rules.CNAMESelf, i, "point the CNAME at another name than its own")
 		}
 	}
 }
-
-// isServiceName says whether a name starts with _service._protocol (RFC 2782), the service of which may be a wildcard, or has them
-// after one instance name, which may be one too (RFC 6763 section 4.1).
-func isServiceName(owner dnsname.Name) bool {
-	labels := owner.Labels()
-	switch {
-	case len(labels) > 2 && (isUnderscored(labels[0]) || labels[0] == "*") && isUnderscored(labels[1]):
-		return true
-	default:
-		return len(labels) > 3 && isUnderscored(labels[1]) && isUnderscored(labels[2])
-	}
-}
-
-// isUnderscored says whether a label is an underscore and something after it.
-func isUnderscored(label string) bool { return len(label) > 1 && label[0] == '_' }
 
 // checkSize refuses an RRset that no single DNS message can carry.
 func (p *parser) checkSize() {

@@ -30,9 +30,9 @@ func TestTypes(t *testing.T) {
 			t.Errorf("%s: known %v, code %d", kind, kind.Known(), kind.Code())
 		}
 	}
-	for _, kind := range []record.Type{"", "a", "ANY", "SOA", "PTR"} {
-		if kind.Known() || kind.Code() != 0 {
-			t.Errorf("%q: known %v, code %d", kind, kind.Known(), kind.Code())
+	for kind, code := range map[record.Type]uint16{"": 0, "a": 0, "ANY": 0, "SOA": 6, "PTR": 12} {
+		if kind.Known() || kind.Code() != code {
+			t.Errorf("%q: known %v, code %d; want code %d", kind, kind.Known(), kind.Code(), code)
 		}
 	}
 }

@@ -1,5 +1,6 @@
 // Package record decides what a record may hold: it parses the values of an RRset into typed rdata, once for the gate, the
-// controllers, the DNS server and the linter. Nothing here touches zone file text: user text never reaches a zone file parser.
+// controllers, the DNS server and the linter. Values of an RRset never reach a zone file parser; rdata of a record in a zone, which is zone
+// file text, reaches one only after all that could be more than the rdata of one record has been refused.
 package record
 
 import (
@@ -32,12 +33,13 @@ func Types() []Type { return []Type{A, AAAA, CNAME, TXT, MX, SRV, NS} }
 // Known says whether the type is one of Types.
 func (t Type) Known() bool { return slices.Contains(Types(), t) }
 
-// Code returns the type's number on the wire (RFC 1035 section 3.2.2); 0 for a type that is not Known.
+// Code returns the type's number on the wire (RFC 1035 section 3.2.2); 0 for a type that is neither InZone nor SOA.
 func (t Type) Code() uint16 {
-	if !t.Known() {
-		return 0
+	if t == "SOA" {
+		return dns.TypeSOA
 	}
-	return dns.StringToType[string(t)]
+	code, _ := t.zoneCode()
+	return code
 }
 
 // MaxTTL is the largest TTL, in seconds (RFC 2181 section 8).
@@ -100,6 +102,7 @@ const (
 	FieldPriority  = "metadata.priority"
 	FieldWeight    = "metadata.weight"
 	FieldPort      = "metadata.port"
+	FieldRData     = "rdata"
 )
 
 // Problem is one rule that a Spec breaks.

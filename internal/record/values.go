@@ -42,10 +42,18 @@ func ParseIPv6(value string) (netip.Addr, bool) {
 	return addr, !compatible.Contains(addr) || addr.IsUnspecified() || addr.IsLoopback()
 }
 
+// What would be accepted, for the values of an RRset and for rdata.
+const (
+	ipv4Detail        = "give an IPv4 address of four numbers from 0 to 255 without leading zeros, such as 192.0.2.1"
+	ipv6Detail        = "give an IPv6 address such as 2001:db8::1, without a zone (%eth0) and not an IPv4 address; IPv4 addresses go into an A record"
+	specialDetail     = "give the address of a host that others can reach"
+	singleLabelDetail = "give the full name, domain included; nothing is added to it"
+)
+
 func (p *parser) ipv4(index int, value string) (string, bool) {
 	addr, ok := ParseIPv4(value)
 	if !ok {
-		p.addValue(rules.ValueIPv4, index, "give an IPv4 address of four numbers from 0 to 255 without leading zeros, such as 192.0.2.1")
+		p.addValue(rules.ValueIPv4, index, ipv4Detail)
 		return "", false
 	}
 	p.warnSpecial(index, addr)
@@ -55,7 +63,7 @@ func (p *parser) ipv4(index int, value string) (string, bool) {
 func (p *parser) ipv6(index int, value string) (string, bool) {
 	addr, ok := ParseIPv6(value)
 	if !ok {
-		p.addValue(rules.ValueIPv6, index, "give an IPv6 address such as 2001:db8::1, without a zone (%eth0) and not an IPv4 address; IPv4 addresses go into an A record")
+		p.addValue(rules.ValueIPv6, index, ipv6Detail)
 		return "", false
 	}
 	p.warnSpecial(index, addr)
@@ -65,9 +73,14 @@ func (p *parser) ipv6(index int, value string) (string, bool) {
 var broadcast = netip.AddrFrom4([4]byte{255, 255, 255, 255})
 
 func (p *parser) warnSpecial(index int, addr netip.Addr) {
-	if addr.IsUnspecified() || addr.IsLoopback() || addr.IsMulticast() || addr.IsLinkLocalUnicast() || addr == broadcast {
-		p.addValue(rules.AddressSpecial, index, "give the address of a host that others can reach")
+	if isSpecial(addr) {
+		p.addValue(rules.AddressSpecial, index, specialDetail)
 	}
+}
+
+// isSpecial says whether an address reaches no host of anybody's.
+func isSpecial(addr netip.Addr) bool {
+	return addr.IsUnspecified() || addr.IsLoopback() || addr.IsMulticast() || addr.IsLinkLocalUnicast() || addr == broadcast
 }
 
 func (p *parser) name(index int, value string) (string, bool) {
@@ -81,13 +94,17 @@ func (p *parser) name(index int, value string) (string, bool) {
 func (p *parser) targetOrNone(index int, value string) (string, bool) {
 	target, err := dnsname.ParseTarget(value)
 	if err != nil {
-		p.addValue(nameRule(err), index, err.Error()+p.numbersHint(value))
+		p.addValue(NameRule(err), index, err.Error()+p.numbersHint(value))
 		return "", false
 	}
-	if target != dnsname.Root && !strings.Contains(target.String(), ".") {
-		p.addValue(rules.TargetSingleLabel, index, "give the full name, domain included; nothing is added to it")
+	if isSingleLabel(target) {
+		p.addValue(rules.TargetSingleLabel, index, singleLabelDetail)
 	}
 	return target.String(), true
+}
+
+func isSingleLabel(target dnsname.Name) bool {
+	return target != dnsname.Root && !strings.Contains(target.String(), ".")
 }
 
 // numbersHint tells those who write an MX or SRV value as a zone file has it where its numbers go.

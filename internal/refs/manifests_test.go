@@ -4,13 +4,16 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
+	zonev1alpha1 "github.com/namegate/namegate/api/zone/v1alpha1"
 	"github.com/namegate/namegate/internal/claims"
 	"github.com/namegate/namegate/internal/refs"
+	"github.com/namegate/namegate/internal/zone"
 	"github.com/namegate/namegate/test/builder"
 )
 
@@ -96,6 +99,49 @@ func TestManifestsRivals(t *testing.T) {
 	if rivals, err := source.Rivals(t.Context(), claimOf(t, first)); len(rivals) > 0 || err != nil {
 		t.Errorf("a record is a rival of itself: %v, %v", rivals, err)
 	}
+}
+
+// Of two that want the same the one that was added first has it, whatever their names; and what is not there may be elsewhere.
+func TestManifestsZones(t *testing.T) {
+	rulesOf := func(problems []zone.Problem, err error) []string {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, p := range problems {
+			out = append(out, p.Rule.ID)
+		}
+		return out
+	}
+	source := refs.NewManifests()
+	judgeZone := func(z *zonev1alpha1.Zone) []string {
+		_, problems, err := source.Zone(t.Context(), z)
+		return rulesOf(problems, err)
+	}
+	judgeRecord := func(rec *zonev1alpha1.Record) []string {
+		_, problems, err := source.Record(t.Context(), rec)
+		return rulesOf(problems, err)
+	}
+	expect := func(what string, got []string, want ...string) {
+		t.Helper()
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", what, diff)
+		}
+	}
+	first, second := builder.Record("z", "z").Obj(), builder.Record("a", "a").RData("192.0.2.9").Obj()
+	expect("a record without its zone", judgeRecord(first))
+	expect("a zone alone", judgeZone(builder.Zone("z", "z").DelegateAll().Obj()))
+	source.AddZone(builder.Zone("z", "z").DelegateAll().Obj())
+	expect("a zone of the same name", judgeZone(builder.Zone("a", "a").Obj()), "zone-taken")
+	source.AddZone(builder.Zone("a", "a").Obj())
+	expect("a record of the first zone", judgeRecord(first))
+	source.AddRecord(first)
+	expect("a record of the same name", judgeRecord(second), "rrset-taken")
+	source.AddRecord(second)
+	expect("the first one again", judgeRecord(first))
+	expect("a third one", judgeRecord(builder.Record("a", "b").Obj()), "rrset-taken")
+	expect("a target that is not there", judgeRecord(builder.Record("a", "c").Domain("c.example.org.").Type("CNAME").RData("d.example.org.").Obj()))
 }
 
 func TestManifestsSecret(t *testing.T) {

@@ -9,7 +9,9 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
+	zonev1alpha1 "github.com/namegate/namegate/api/zone/v1alpha1"
 	"github.com/namegate/namegate/internal/claims"
+	"github.com/namegate/namegate/internal/zone"
 )
 
 // State is what is known of another object.
@@ -26,7 +28,7 @@ const (
 )
 
 // Source answers questions about other objects. An error is one of the look-up itself, and never a finding. An answer
-// that a refusal can rest on (Absent, or a rival) has been confirmed with the API server where there is one.
+// that a refusal can rest on (Absent, a rival, or a problem that denies) has been confirmed with the API server where there is one.
 type Source interface {
 	// DNSClass returns the class of that name. A class that is being deleted is found, with its deletionTimestamp.
 	DNSClass(ctx context.Context, name string) (*dnsv1alpha1.DNSClass, State, error)
@@ -36,6 +38,10 @@ type Source interface {
 	Secret(ctx context.Context, ref dnsv1alpha1.SecretKeyReference) (SecretFacts, error)
 	// MayGetSecret says whether the user may get the Secret: Found for yes, Absent for no.
 	MayGetSecret(ctx context.Context, user authenticationv1.UserInfo, namespace, name string) (State, error)
+	// Zone says what would become of a Zone beside all others, were it admitted as it is here. It takes the place of the one with its name.
+	Zone(ctx context.Context, z *zonev1alpha1.Zone) (zone.ZoneVerdict, []zone.Problem, error)
+	// Record says the same of a Record.
+	Record(ctx context.Context, rec *zonev1alpha1.Record) (zone.RecordVerdict, []zone.Problem, error)
 }
 
 // ServerOfUnknown stands for the server of a class that is not known, where only sameness matters. It names no host: .invalid never

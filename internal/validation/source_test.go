@@ -15,9 +15,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
+	zonev1alpha1 "github.com/namegate/namegate/api/zone/v1alpha1"
 	"github.com/namegate/namegate/internal/claims"
 	"github.com/namegate/namegate/internal/refs"
 	"github.com/namegate/namegate/internal/rules"
+	"github.com/namegate/namegate/internal/zone"
 )
 
 // world is what a Source says of other objects. Its zero value knows nothing.
@@ -27,6 +29,8 @@ type world struct {
 	rivals     []claims.Claim
 	secret     refs.SecretFacts
 	access     refs.State
+	// zones is the picture of Zones and Records; nil: nothing is known.
+	zones *zone.Model
 
 	// fails names the look-up that fails.
 	fails string
@@ -65,6 +69,20 @@ func (w *world) Secret(_ context.Context, ref dnsv1alpha1.SecretKeyReference) (r
 func (w *world) MayGetSecret(_ context.Context, user authenticationv1.UserInfo, _, _ string) (refs.State, error) {
 	w.user = user
 	return w.access, w.ask("access")
+}
+
+func (w *world) Zone(_ context.Context, z *zonev1alpha1.Zone) (verdict zone.ZoneVerdict, problems []zone.Problem, err error) {
+	if err = w.ask("zone"); err == nil && w.zones != nil {
+		verdict, problems = w.zones.TryZone(zone.ZoneOf(z))
+	}
+	return verdict, problems, err
+}
+
+func (w *world) Record(_ context.Context, rec *zonev1alpha1.Record) (verdict zone.RecordVerdict, problems []zone.Problem, err error) {
+	if err = w.ask("record"); err == nil && w.zones != nil {
+		verdict, problems = w.zones.TryRecord(zone.RecordOf(rec))
+	}
+	return verdict, problems, err
 }
 
 // found is a finding as tests name it: its rule and its field.
@@ -114,8 +132,9 @@ func TestEveryRuleIsTested(t *testing.T) {
 	for _, tt := range recordReferenceTests {
 		testRules(tt.want)
 	}
-	ids := rulesIn(t, "../rules/dns.go")
-	if len(ids) < 10 {
+	testZoneRules()
+	ids := slices.Concat(rulesIn(t, "../rules/dns.go"), rulesIn(t, "../rules/zones.go"))
+	if len(ids) < 35 {
 		t.Fatalf("only %d rules found in the source: %v", len(ids), ids)
 	}
 	for _, id := range ids {

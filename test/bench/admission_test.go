@@ -94,7 +94,7 @@ func validator(b *testing.B, n int, calls *int) http.Handler {
 	return admission.WithValidator(scheme, &webhooks.DNSRecord{Gate: gate})
 }
 
-func reviewOf(b *testing.B, rec *dnsv1alpha1.DNSRecord) []byte {
+func reviewOf(b *testing.B, rec client.Object) []byte {
 	b.Helper()
 	raw, err := json.Marshal(rec)
 	if err != nil {
@@ -102,7 +102,7 @@ func reviewOf(b *testing.B, rec *dnsv1alpha1.DNSRecord) []byte {
 	}
 	review, err := json.Marshal(admissionv1.AdmissionReview{
 		TypeMeta: metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "AdmissionReview"},
-		Request: &admissionv1.AdmissionRequest{UID: "review", Operation: admissionv1.Create, Namespace: rec.Namespace, Name: rec.Name,
+		Request: &admissionv1.AdmissionRequest{UID: "review", Operation: admissionv1.Create, Namespace: rec.GetNamespace(), Name: rec.GetName(),
 			Object: runtime.RawExtension{Raw: raw}},
 	})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
+	zonev1alpha1 "github.com/namegate/namegate/api/zone/v1alpha1"
 	"github.com/namegate/namegate/test/cluster/process"
 )
 
@@ -50,6 +52,8 @@ type Cluster struct {
 	admin                     *rest.Config
 	client                    client.Client
 	children                  []*process.Process // in the order in which they are stopped
+	apiServer                 *process.Process
+	apiServerArgs             []string
 	log                       io.Writer
 }
 
@@ -212,7 +216,6 @@ func (c *Cluster) startEtcd(ctx context.Context, port, peerPort int) error {
 }
 
 func (c *Cluster) startAPIServer(ctx context.Context, etcdPort, port int, audit bool) error {
-	begin := time.Now()
 	args := []string{
 		"--etcd-servers=http://127.0.0.1:" + strconv.Itoa(etcdPort),
 		"--bind-address=127.0.0.1",
@@ -237,26 +240,40 @@ func (c *Cluster) startAPIServer(ctx context.Context, etcdPort, port int, audit 
 		}
 		args = append(args, "--audit-policy-file="+c.file("audit-policy.yaml"), "--audit-log-path="+c.AuditLog())
 	}
-	p, err := c.run("kube-apiserver", args...)
-	if err != nil {
+	c.apiServerArgs = args
+	if err := c.RestartAPIServer(ctx); err != nil {
+		return err
+	}
+	var err error
+	c.client, err = NewClient(c.admin)
+	return err
+}
+
+// KillAPIServer kills the API server at once (SIGKILL), for tests of what goes on without it. All other processes stay.
+func (c *Cluster) KillAPIServer() {
+	c.apiServer.Kill()
+	c.children = slices.DeleteFunc(c.children, func(p *process.Process) bool { return p == c.apiServer })
+}
+
+// RestartAPIServer starts the API server again after KillAPIServer, with its data and on its port, and returns when it is ready.
+func (c *Cluster) RestartAPIServer(ctx context.Context) error {
+	begin := time.Now()
+	var err error
+	if c.apiServer, err = c.run("kube-apiserver", c.apiServerArgs...); err != nil {
 		return err
 	}
 	readyClient, err := rest.HTTPClientFor(c.admin)
 	if err != nil {
 		return err
 	}
-	if err := c.awaitReady(ctx, p, begin, readyClient, c.url+"/readyz"); err != nil {
-		return err
-	}
-	c.client, err = NewClient(c.admin)
-	return err
+	return c.awaitReady(ctx, c.apiServer, begin, readyClient, c.url+"/readyz")
 }
 
 // NewClient returns a client for the kinds of Kubernetes and of Namegate, and for unstructured objects of every kind. It
 // caches nothing.
 func NewClient(cfg *rest.Config) (client.Client, error) {
 	scheme := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(scheme), dnsv1alpha1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), dnsv1alpha1.AddToScheme(scheme), zonev1alpha1.AddToScheme(scheme)); err != nil {
 		return nil, err
 	}
 	return client.New(cfg, client.Options{Scheme: scheme})
@@ -376,6 +393,9 @@ func (c *Cluster) Client() client.Client { return c.client }
 
 // AuditLog is the path of the API server's audit log: one audit.k8s.io/v1 Event, in JSON, per line.
 func (c *Cluster) AuditLog() string { return c.file("audit.log") }
+
+// MkdirTemp makes a directory for files of those who use the control plane; Stop removes it.
+func (c *Cluster) MkdirTemp(prefix string) (string, error) { return os.MkdirTemp(c.dir, prefix) }
 
 // Root is the root of the repository.
 func (c *Cluster) Root() string { return c.root }

@@ -47,8 +47,8 @@ func TestControlPlane(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pids := pidsOf(c)
 	defer func() {
+		pids := pidsOf(c)
 		if err := c.Stop(); err != nil {
 			t.Error(err)
 		}
@@ -68,6 +68,21 @@ func TestControlPlane(t *testing.T) {
 		}
 		if !strings.Contains(out, "No resources found") {
 			t.Errorf("kubectl get namegate: %s", out)
+		}
+	})
+	t.Run("keeps its data when the API server was away", func(t *testing.T) {
+		c.KillAPIServer()
+		if err := c.Client().List(ctx, &corev1.NamespaceList{}); err == nil {
+			t.Error("the API server still answers")
+		}
+		if err := c.Err(); err != nil {
+			t.Errorf("a process that was killed on purpose is an error: %v", err)
+		}
+		if err := c.RestartAPIServer(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := c.Kubectl(ctx, nil, "get", "namegate", "--all-namespaces"); err != nil {
+			t.Errorf("the CRDs are gone: %v: %s", err, out)
 		}
 	})
 	t.Run("gives the operator its shipped rights and no more", func(t *testing.T) {

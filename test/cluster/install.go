@@ -24,8 +24,13 @@ import (
 // FieldOwner is the field manager of what is applied here.
 const FieldOwner = client.FieldOwner("namegate-test")
 
-// OperatorServiceAccount is the name of the ServiceAccount of `namegate all`, as shipped.
-const OperatorServiceAccount = "namegate"
+// Names of ServiceAccounts, as shipped.
+const (
+	// OperatorServiceAccount is that of `namegate all`.
+	OperatorServiceAccount = "namegate"
+	// CoreDNSServiceAccount is that of CoreDNS.
+	CoreDNSServiceAccount = "namegate-coredns"
+)
 
 // tokenLife is the life of a ServiceAccount's token: longer than anybody leaves `make run` up.
 const tokenLife = 30 * 24 * time.Hour

@@ -11,10 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/e2e-framework/pkg/envconf"
 	"sigs.k8s.io/e2e-framework/pkg/features"
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
+	zonev1alpha1 "github.com/namegate/namegate/api/zone/v1alpha1"
+	"github.com/namegate/namegate/test/builder"
 	"github.com/namegate/namegate/test/cluster"
 	"github.com/namegate/namegate/test/cluster/stack"
 )
@@ -37,6 +40,7 @@ func TestIdle(t *testing.T) {
 			for _, record := range records {
 				awaitReady(ctx, t, record)
 			}
+			newZones(ctx, t, p.name, many)
 			return ctx
 		}).
 		Assess("writes nothing but the health of its classes", func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
@@ -54,6 +58,27 @@ func TestIdle(t *testing.T) {
 			}
 			return ctx
 		}).Feature())
+}
+
+// newZones makes a zone with records, and one below it. Besides, there are some that nobody adopts.
+func newZones(ctx context.Context, t *testing.T, namespace string, many int) {
+	t.Helper()
+	domain := namespace + ".test."
+	z := builder.Zone(namespace, "above").Domain(domain).DelegateAll().Obj()
+	sub := builder.Zone(namespace, "below").Domain("sub").ZoneRef("above", "").Delegate(nil, "@", "*").Obj()
+	create(ctx, t, z, sub)
+	awaitReady(ctx, t, z, sub)
+	var records []client.Object
+	for i := range many {
+		label := fmt.Sprintf("w%d", i)
+		records = append(records, builder.Record(namespace, label).Domain(label+"."+domain).Obj(),
+			builder.Record(namespace, "sub-"+label).Domain(label+".sub."+domain).Obj())
+	}
+	create(ctx, t, records...)
+	awaitReady(ctx, t, records...)
+	orphan := builder.Record(namespace, "orphan").Domain("www.no-" + domain).Obj()
+	create(ctx, t, orphan)
+	awaitReason(ctx, t, orphan, "False", zonev1alpha1.ReasonZoneNotFound)
 }
 
 // looks counts how often the DNS server was asked for what it holds.

@@ -1,4 +1,4 @@
-// Package e2e runs Namegate as its users do: `namegate all` and the reference DNS server as processes, with the shipped
+// Package e2e runs Namegate as its users do: `namegate all`, CoreDNS and the reference DNS server as processes, with the shipped
 // CRDs, RBAC and webhooks, against a real control plane, and looks at what DNS answers.
 package e2e
 
@@ -30,6 +30,7 @@ var namegateEnv = []string{
 	"DNS_RECORD_RETRY_MAX_DELAY=2s",
 	"DNS_RECORD_RETRY_MAX_ATTEMPTS=5",
 	"DNS_RECORD_RESYNC_INTERVAL=2s",
+	"ZONE_PUBLISH_INTERVAL=100ms",
 }
 
 // What all features share. The framework's set-up sets it before any of them runs.
@@ -80,7 +81,7 @@ func buildPrograms(ctx context.Context, _ *envconf.Config) (context.Context, err
 		return ctx, err
 	}
 	return ctx, stack.Build(ctx, stack.BuildOptions{Root: root, Dir: workDir(), Race: raceDetector, Log: os.Stderr},
-		stack.NamegateProgram, stack.DNSServerProgram)
+		stack.NamegateProgram, stack.DNSServerProgram, stack.CoreDNSProgram, stack.KubectlProgram)
 }
 
 func install(ctx context.Context, _ *envconf.Config) (context.Context, error) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -21,8 +23,8 @@ import (
 	"github.com/namegate/namegate/test/cluster/stack"
 )
 
-// Where the reference DNS server listens if nobody else does; the sample DNSClass has the first.
-const httpPort, dnsPort = 7100, 1054
+// Where the reference DNS server and CoreDNS listen if nobody else does; the sample DNSClass has the first.
+const httpPort, dnsPort, corednsPort = 7100, 1054, 1053
 
 // settled bounds the wait for what takes a moment.
 const settled = 60 * time.Second
@@ -38,6 +40,7 @@ type runner struct {
 	assets   string
 	cluster  *cluster.Cluster
 	namegate *stack.Namegate
+	coredns  *stack.CoreDNS
 	dns      *stack.DNSServer
 }
 
@@ -100,12 +103,13 @@ func (r *runner) up(ctx context.Context) error {
 		do   func(context.Context) error
 	}{
 		{"the binaries of the control plane are in bin/controlplane", r.provideControlPlane},
-		{"namegate, dnsserver and kubectl-namegate are built into bin", r.build},
+		{"namegate, coredns, dnsserver and kubectl-namegate are built into bin", r.build},
 		{"etcd, kube-apiserver and kube-controller-manager run", r.startCluster},
 		{"the CRDs are served", func(ctx context.Context) error { return r.cluster.InstallCRDs(ctx) }},
 		{"the RBAC is installed", func(ctx context.Context) error { return r.cluster.InstallRBAC(ctx, stack.Namespace) }},
 		{"namegate all is ready, as its own ServiceAccount, behind the webhooks", r.startNamegate},
 		{"the reference DNS server is ready", r.startDNSServer},
+		{"CoreDNS is ready, as its own ServiceAccount, with the plugin that answers for Zones", r.startCoreDNS},
 		{"the samples are applied and Ready", r.applySamples},
 	}
 	for _, step := range steps {
@@ -127,7 +131,7 @@ func (r *runner) provideControlPlane(ctx context.Context) error {
 
 func (r *runner) build(ctx context.Context) error {
 	return stack.Build(ctx, stack.BuildOptions{Root: r.root, Dir: r.bin(""), Log: r.out},
-		stack.NamegateProgram, stack.DNSServerProgram, stack.KubectlProgram)
+		stack.NamegateProgram, stack.CoreDNSProgram, stack.DNSServerProgram, stack.KubectlProgram)
 }
 
 func (r *runner) startCluster(ctx context.Context) error {
@@ -160,6 +164,16 @@ func (r *runner) startDNSServer(ctx context.Context) error {
 	return err
 }
 
+func (r *runner) startCoreDNS(ctx context.Context) error {
+	opts := stack.CoreDNSOptions{Binary: r.bin("coredns"), LogFile: filepath.Join(r.dir, "coredns.log")}
+	if !r.smoke {
+		opts.Port = ifFree(corednsPort)
+	}
+	var err error
+	r.coredns, err = stack.StartCoreDNS(ctx, r.cluster, opts)
+	return err
+}
+
 // ifFree returns the port, or 0, which takes another one, if it is taken.
 func ifFree(port int) int {
 	if cluster.PortIsFree(port) {
@@ -173,6 +187,7 @@ func (r *runner) applySamples(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	zonesFirst(samples)
 	if err := serveFrom(samples, r.dns.URL); err != nil {
 		return err
 	}
@@ -192,6 +207,21 @@ func (r *runner) applySamples(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// zonesFirst moves Zones before all else, as config/samples/kustomization.yaml has them: a Record that comes before its Zone is admitted
+// with a warning.
+func zonesFirst(samples []*unstructured.Unstructured) {
+	slices.SortStableFunc(samples, func(a, b *unstructured.Unstructured) int {
+		return cmp.Compare(rank(a), rank(b))
+	})
+}
+
+func rank(sample *unstructured.Unstructured) int {
+	if sample.GetKind() == "Zone" {
+		return 0
+	}
+	return 1
 }
 
 // serveFrom points every DNSClass of the samples at the DNS server that runs.
@@ -243,6 +273,9 @@ func (r *runner) children() []*process.Process {
 	if r.namegate != nil && r.namegate.Process() != nil {
 		all = append(all, r.namegate.Process())
 	}
+	if r.coredns != nil && r.coredns.Process() != nil {
+		all = append(all, r.coredns.Process())
+	}
 	if r.dns != nil && r.dns.Process() != nil {
 		all = append(all, r.dns.Process())
 	}
@@ -268,6 +301,9 @@ func (r *runner) stopAll() error {
 	if r.namegate != nil && r.namegate.Process() != nil {
 		errs = append(errs, r.namegate.Stop())
 	}
+	if r.coredns != nil && r.coredns.Process() != nil {
+		errs = append(errs, r.coredns.Stop())
+	}
 	if r.dns != nil && r.dns.Process() != nil {
 		errs = append(errs, r.dns.Stop())
 	}
@@ -279,7 +315,7 @@ func (r *runner) stopAll() error {
 			errs = append(errs, fmt.Errorf("%s (process group %d) is still there", child.Name(), child.Pid()))
 		}
 	}
-	r.namegate, r.dns, r.cluster = nil, nil, nil
+	r.namegate, r.coredns, r.dns, r.cluster = nil, nil, nil, nil
 	return errors.Join(errs...)
 }
 

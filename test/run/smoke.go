@@ -14,19 +14,32 @@ import (
 	"github.com/namegate/namegate/test/cluster/stack"
 )
 
-// The record of the README, which the checks look for in DNS.
-const (
-	shopName  = "shop.example.com"
-	shopValue = "192.0.2.7"
-)
+// promise is what the README's good record of one example comes to.
+type promise struct {
+	// object is what kubectl deletes.
+	object string
+	// name and value of the A record.
+	name, value string
+	// server answers it.
+	server func(*runner) string
+}
+
+// promises are those of the README's examples, in their order.
+var promises = []promise{
+	{object: "dnsrecord/shop", name: "shop.example.com", value: "192.0.2.7", server: func(r *runner) string { return r.dns.DNS }},
+	{object: "record/web", name: "web.apps.acme.example", value: "192.0.2.8", server: func(r *runner) string { return r.coredns.Address }},
+}
 
 // check does by itself what a person would, a line per step. A step that fails does not stop the others.
 func (r *runner) check(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*settled)
+	ctx, cancel := context.WithTimeout(ctx, 5*settled)
 	defer cancel()
 	commands, err := r.commands()
 	if err != nil {
 		return err
+	}
+	if len(commands.examples) != len(promises) {
+		return fmt.Errorf("README.md has %d examples, and this test knows what %d come to", len(commands.examples), len(promises))
 	}
 	samples, err := refusedSamples(r.root)
 	if err != nil {
@@ -42,12 +55,17 @@ func (r *runner) check(ctx context.Context) error {
 		_, err := stack.AwaitAnswer(ctx, r.dns.DNS, "www.example.com", "A", "192.0.2.10", "192.0.2.11")
 		return err
 	})
-	step("the README's bad record is refused as it says", func() error { return r.checkRefusal(ctx, commands) })
-	step("the README's good record is Ready and answers", func() error { return r.checkAccepted(ctx, commands) })
-	step("the kubectl plugin answers as the README says", func() error {
-		return r.checkOutput(ctx, commands.export+commands.query, shopValue)
-	})
-	step("a deleted record is gone from DNS", func() error { return r.checkDeleted(ctx, commands) })
+	step("the sample zone answers, with its sub-zone", func() error { return r.checkSampleZone(ctx) })
+	for i, e := range commands.examples {
+		promised := promises[i]
+		step("the README's bad record is refused as it says: "+promised.object, func() error { return r.checkRefusal(ctx, commands.export, e) })
+		step("the README's good record is Ready and answers: "+promised.object, func() error { return r.checkAccepted(ctx, commands.export, e, promised) })
+		step("the kubectl plugin answers as the README says: "+promised.object, func() error {
+			return r.script(ctx, commands.export, e.query+"\n", false, lastLine(promised.value))
+		})
+		step("a deleted record is gone from DNS: "+promised.object, func() error { return r.checkDeleted(ctx, commands.export, promised) })
+	}
+	errs = append(errs, r.checkGuide(ctx, commands))
 	step("every process still runs", r.childErrors)
 	step("all stop, and no process is left", r.stopAll)
 
@@ -104,13 +122,34 @@ func (r *runner) checkRefused(ctx context.Context, sample refusedSample) error {
 	return nil
 }
 
+// checkSampleZone asks for what the samples publish in example.org, of which lab.example.org is a sub-zone, and for what they do not.
+func (r *runner) checkSampleZone(ctx context.Context) error {
+	for _, want := range []struct {
+		name, recordType string
+		values           []string
+	}{
+		{"www.example.org", "A", []string{"192.0.2.80"}},
+		{"anything.preview.example.org", "CNAME", []string{"www.example.org."}},
+		{"ns1.lab.example.org", "A", []string{"192.0.2.54"}},
+		{"nothing.example.org", "A", nil},
+	} {
+		if _, err := stack.AwaitAnswer(ctx, r.coredns.Address, want.name, want.recordType, want.values...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // checkRefusal runs the README's bad apply and compares what it says with what the README says it does.
-func (r *runner) checkRefusal(ctx context.Context, t tryIt) error {
-	out, err := r.shell(ctx, t.export+t.refused)
+func (r *runner) checkRefusal(ctx context.Context, export string, e example) error {
+	if out, err := r.shell(ctx, export+e.before); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	out, err := r.shell(ctx, export+e.refused)
 	if err == nil {
 		return fmt.Errorf("it was admitted: %s", out)
 	}
-	if got, want := trimLines(out), trimLines(t.refusal); got != want {
+	if got, want := trimLines(out), trimLines(e.refusal); got != want {
 		return fmt.Errorf("kubectl says\n%s\nand the README\n%s", got, want)
 	}
 	return nil
@@ -126,33 +165,47 @@ func trimLines(text string) string {
 }
 
 // checkAccepted runs the README's good apply, and asks once more without dig or plugin.
-func (r *runner) checkAccepted(ctx context.Context, t tryIt) error {
-	if err := r.checkOutput(ctx, t.export+t.accepted, shopValue); err != nil {
+func (r *runner) checkAccepted(ctx context.Context, export string, e example, want promise) error {
+	if err := r.script(ctx, export, e.accepted, false, lastLine(want.value)); err != nil {
 		return err
 	}
-	_, err := stack.AwaitAnswer(ctx, r.dns.DNS, shopName, "A", shopValue)
+	_, err := stack.AwaitAnswer(ctx, want.server(r), want.name, "A", want.value)
 	return err
 }
 
-func (r *runner) checkDeleted(ctx context.Context, t tryIt) error {
-	if out, err := r.shell(ctx, t.export+"kubectl delete dnsrecord/shop --timeout=30s"); err != nil {
+func (r *runner) checkDeleted(ctx context.Context, export string, gone promise) error {
+	if out, err := r.shell(ctx, export+"kubectl delete "+gone.object+" --timeout=30s"); err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}
-	_, err := stack.AwaitAnswer(ctx, r.dns.DNS, shopName, "A")
+	_, err := stack.AwaitAnswer(ctx, gone.server(r), gone.name, "A")
 	return err
 }
 
-// checkOutput runs commands, of which the last one has to write a line with a value in it.
-func (r *runner) checkOutput(ctx context.Context, script, value string) error {
-	out, err := r.shell(ctx, script)
+// lastLine expects a value in the last line of an output.
+func lastLine(value string) func(out string) error {
+	return func(out string) error {
+		lines := strings.Split(strings.TrimSpace(out), "\n")
+		if last := lines[len(lines)-1]; !strings.Contains(last, value) {
+			return fmt.Errorf("want %s in the last line of\n%s", value, out)
+		}
+		return nil
+	}
+}
+
+// checkGuide does what docs/zones.md says.
+func (r *runner) checkGuide(ctx context.Context, commands tryIt) error {
+	guide, err := readPage(r.root, zonesGuide)
 	if err != nil {
-		return fmt.Errorf("%w: %s", err, out)
+		return err
 	}
-	lines := strings.Split(strings.TrimSpace(out), "\n")
-	if last := lines[len(lines)-1]; !strings.Contains(last, value) {
-		return fmt.Errorf("want %s in the last line of\n%s", value, out)
+	if !hasDig() {
+		fmt.Fprintf(r.out, "skip           the commands of %s: dig is missing: install Debian's bind9-dnsutils\n", zonesGuide)
+		return nil
 	}
-	return nil
+	return errors.Join(
+		r.step("the commands of "+zonesGuide+" do what it says", func() error { return r.walk(ctx, guide, commands) }),
+		r.checkSecondaries(ctx, guide),
+	)
 }
 
 // shell runs a script in the root of the repository; it ends at the first command that fails. What it wrote is returned

@@ -9,8 +9,12 @@ required=${1:-}
 # program, its Debian packages, and what is skipped without it
 needs=(
 	"gcc|gcc libc6-dev|everything: the race detector needs a C compiler (make test RACE= does without)"
-	"named|bind9|the tests that run BIND 9: of the RFC 2136 back end, and end to end"
+	"named|bind9|the tests that run BIND 9: of the RFC 2136 back end, and end to end, as a secondary of zones"
+	"named-checkzone|bind9-utils|the tests that have zone files judged by BIND 9"
 	"dig|bind9-dnsutils|the tests that ask as a person does"
+	"knotd|knot|the test that runs Knot as a secondary of zones"
+	"nsd-checkzone|nsd|the tests that have zone files judged by NSD"
+	"dnsperf|dnsperf|the benchmark of answers per second"
 )
 
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
@@ -55,6 +59,6 @@ fi
 echo "${#absent[@]} missing:"
 for need in "${absent[@]}"; do
 	IFS='|' read -r program names skipped <<<"$need"
-	printf '  %-6s apt-get install %s\n         skipped without it: %s\n' "$program" "$names" "$skipped"
+	printf '  %-15s apt-get install %s\n                  skipped without it: %s\n' "$program" "$names" "$skipped"
 done
 [[ $required != --required ]]

@@ -7,6 +7,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
+	zonev1alpha1 "github.com/namegate/namegate/api/zone/v1alpha1"
+	"github.com/namegate/namegate/internal/conditions"
+	zonecontroller "github.com/namegate/namegate/internal/controller/zone"
 )
 
 // cacheOptions keeps the caches small: no managed fields, no copy of what was applied, Secrets of the watched namespaces
@@ -30,6 +33,9 @@ func cacheOptions(r Roles, watched []string) cache.Options {
 
 // slim drops what nobody here reads of any object.
 func slim(obj any) (any, error) {
+	if slice, ok := obj.(*zonev1alpha1.ZoneSlice); ok {
+		zonecontroller.LeanSlice(slice)
+	}
 	if object, ok := obj.(metav1.Object); ok {
 		object.SetManagedFields(nil)
 		if annotations := object.GetAnnotations(); annotations[corev1.LastAppliedConfigAnnotation] != "" {
@@ -40,7 +46,8 @@ func slim(obj any) (any, error) {
 	return obj, nil
 }
 
-// judged drops besides what the gate does not read: status, and of a record all but what its claim is made of.
+// judged drops besides what the gate does not read: status, but for what says who holds a name, and of a DNSRecord all but what its claim is
+// made of.
 func judged(obj any) (any, error) {
 	switch object := obj.(type) {
 	case *dnsv1alpha1.DNSClass:
@@ -48,6 +55,19 @@ func judged(obj any) (any, error) {
 	case *dnsv1alpha1.DNSRecord:
 		object.Status = dnsv1alpha1.DNSRecordStatus{Applied: object.Status.Applied}
 		object.Spec.Values, object.Spec.Description = nil, ""
+	case *zonev1alpha1.Zone:
+		object.Status = zonev1alpha1.ZoneStatus{Conditions: readiness(object.Status.Conditions)}
+	case *zonev1alpha1.Record:
+		object.Status = zonev1alpha1.RecordStatus{Conditions: readiness(object.Status.Conditions)}
 	}
 	return slim(obj)
+}
+
+// readiness is what the gate reads of conditions: whether the object holds its name.
+func readiness(list []metav1.Condition) []metav1.Condition {
+	ready := conditions.Find(list, zonev1alpha1.ConditionReady)
+	if ready.Status == "" {
+		return nil
+	}
+	return []metav1.Condition{{Type: ready.Type, Status: ready.Status}}
 }

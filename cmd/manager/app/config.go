@@ -30,9 +30,10 @@ type Config struct {
 	LeaderElect    bool   `env:"LEADER_ELECT"`
 
 	OperatorNamespace string   `env:"POD_NAMESPACE" envDefault:"namegate-system" validate:"namespace_name"`
+	OperatorAccounts  []string `env:"OPERATOR_SERVICE_ACCOUNTS" envDefault:"namegate-controller,namegate" validate:"dive,object_name"`
 	SecretNamespaces  []string `env:"SECRET_NAMESPACES" validate:"dive,namespace_name"`
 	RuleSeverity      string   `env:"RULE_SEVERITY"`
-	Doors             []string `env:"DOORS" envDefault:"dns" validate:"min=1"`
+	Doors             []string `env:"DOORS" envDefault:"dns,zones" validate:"min=1"`
 	LogLevel          string   `env:"LOG_LEVEL" envDefault:"info" validate:"oneof=debug info warn error"`
 
 	HealthCheckInterval time.Duration `env:"DNS_CLASS_HEALTH_CHECK_INTERVAL" envDefault:"10m" validate:"gt=0"`
@@ -42,6 +43,9 @@ type Config struct {
 	ResyncInterval      time.Duration `env:"DNS_RECORD_RESYNC_INTERVAL" envDefault:"10m" validate:"gt=0"`
 	CallsPerServer      int           `env:"DNS_CALLS_PER_SERVER" envDefault:"4" validate:"min=1,max=100"`
 	UseProxy            bool          `env:"DNS_USE_PROXY"`
+
+	ZonePublishBurst    int           `env:"ZONE_PUBLISH_BURST" envDefault:"8" validate:"min=1,max=1000"`
+	ZonePublishInterval time.Duration `env:"ZONE_PUBLISH_INTERVAL" envDefault:"2s" validate:"gt=0"`
 }
 
 // ConfigFromEnvironment reads the environment variables; what is not set has its default.
@@ -58,6 +62,7 @@ func (c *Config) addFlags(flags *pflag.FlagSet, r Roles) {
 		flags.StringVar(&c.WebhookHost, "webhook-host", c.WebhookHost, "address that the webhook server listens on; empty: all [$WEBHOOK_HOST]")
 		flags.IntVar(&c.WebhookPort, "webhook-port", c.WebhookPort, "port of the webhook server [$WEBHOOK_PORT]")
 		flags.StringVar(&c.WebhookCertDir, "webhook-cert-dir", c.WebhookCertDir, "directory with tls.crt and tls.key, read again when they change [$WEBHOOK_CERT_DIR]")
+		flags.StringSliceVar(&c.OperatorAccounts, "operator-service-accounts", c.OperatorAccounts, "ServiceAccounts in the operator's namespace that the controllers run as: they alone write the labels of Zones and Records [$OPERATOR_SERVICE_ACCOUNTS]")
 		flags.StringVar(&c.RuleSeverity, "rule-severity", c.RuleSeverity, "severities of rules: rule-id=Deny|Warn|Off,… [$RULE_SEVERITY]")
 	}
 	if r.Controllers {
@@ -69,6 +74,8 @@ func (c *Config) addFlags(flags *pflag.FlagSet, r Roles) {
 		flags.DurationVar(&c.ResyncInterval, "resync-interval", c.ResyncInterval, "time between two looks at what the server holds [$DNS_RECORD_RESYNC_INTERVAL]")
 		flags.IntVar(&c.CallsPerServer, "calls-per-server", c.CallsPerServer, "requests that one DNS server gets at the same time [$DNS_CALLS_PER_SERVER]")
 		flags.BoolVar(&c.UseProxy, "use-proxy", c.UseProxy, "reach DNS servers through the proxy that $HTTP_PROXY, $HTTPS_PROXY and $NO_PROXY name [$DNS_USE_PROXY]")
+		flags.IntVar(&c.ZonePublishBurst, "zone-publish-burst", c.ZonePublishBurst, "changes of one zone that are published at once [$ZONE_PUBLISH_BURST]")
+		flags.DurationVar(&c.ZonePublishInterval, "zone-publish-interval", c.ZonePublishInterval, "time between two publications of one zone after that [$ZONE_PUBLISH_INTERVAL]")
 	}
 	flags.StringVar(&c.MetricsAddress, "metrics-bind-address", c.MetricsAddress, "address of /metrics; 0: none [$METRICS_BIND_ADDRESS]")
 	flags.StringVar(&c.HealthAddress, "health-probe-bind-address", c.HealthAddress, "address of /healthz and /readyz; 0: none [$HEALTH_PROBE_BIND_ADDRESS]")

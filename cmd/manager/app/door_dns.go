@@ -3,10 +3,8 @@ package app
 import (
 	"context"
 	"sync/atomic"
-	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
 	"github.com/namegate/namegate/internal/claims"
@@ -46,32 +44,9 @@ func openDNS(ctx context.Context, p *process) (func() bool, error) {
 	if !p.roles.Gate {
 		return synced, nil
 	}
-	return p.guardDNS(store, feed, synced)
-}
-
-// guardDNS registers the webhooks once the claims are known: a gate that does not know them yet would let a name be
-// taken twice. Until then the API server gets no answer, which refuses.
-func (p *process) guardDNS(store *claims.Store, feed *claims.DNSFeed, synced func() bool) (func() bool, error) {
-	gate := &webhooks.Gate{
-		Source: &cached.Source{Cache: p.mgr.GetClient(), Live: p.mgr.GetAPIReader(), Creator: p.mgr.GetClient(), Store: store, Feed: feed,
-			SecretNamespaces: setOf(p.cfg.SecretNamespaces)},
-		Policy:            p.policy,
-		OperatorNamespace: p.cfg.OperatorNamespace,
-		SecretNamespaces:  p.cfg.SecretNamespaces,
-	}
-	var guarding atomic.Bool
-	err := p.mgr.Add(background(func(ctx context.Context) error {
-		started := p.mgr.GetWebhookServer().StartedChecker()
-		if err := waitFor(ctx, func() bool { return synced() && started(nil) == nil }); err != nil {
-			return nil //nolint:nilerr // The process is stopping.
-		}
-		if err := webhooks.SetupDNS(p.mgr, gate); err != nil {
-			return err
-		}
-		guarding.Store(true)
-		return nil
-	}))
-	return guarding.Load, err
+	source := &cached.Source{Cache: p.mgr.GetClient(), Live: p.mgr.GetAPIReader(), Creator: p.mgr.GetClient(), Store: store, Feed: feed,
+		SecretNamespaces: setOf(p.cfg.SecretNamespaces)}
+	return p.guard(synced, webhooks.SetupDNS, source)
 }
 
 func dnsControllerOptions(p *process, store *claims.Store, feed *claims.DNSFeed) dnscontroller.Options {
@@ -90,12 +65,6 @@ func dnsControllerOptions(p *process, store *claims.Store, feed *claims.DNSFeed)
 		Store:               store,
 		Feed:                feed,
 	}
-}
-
-const syncPoll = 50 * time.Millisecond
-
-func waitFor(ctx context.Context, done func() bool) error {
-	return wait.PollUntilContextCancel(ctx, syncPoll, true, func(context.Context) (bool, error) { return done(), nil })
 }
 
 func setOf(names []string) map[string]bool {

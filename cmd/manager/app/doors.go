@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,11 +19,13 @@ import (
 	"k8s.io/client-go/discovery"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/namegate/namegate/internal/refs"
 	"github.com/namegate/namegate/internal/rules"
+	"github.com/namegate/namegate/webhooks"
 )
 
 // allDoors lists every front door. A new one plugs in here.
-func allDoors() []door { return []door{dnsDoor} }
+func allDoors() []door { return []door{dnsDoor, zoneDoor} }
 
 func doorNames() []string {
 	var names []string
@@ -159,6 +162,37 @@ func missingKinds(client discovery.DiscoveryInterface, kinds []schema.GroupVersi
 		}
 	}
 	return missing, nil
+}
+
+// guard registers the webhooks of a door once what they judge by is known: a gate that does not know it yet would let a name be
+// taken twice. Until then the API server gets no answer, which refuses.
+func (p *process) guard(synced func() bool, setup func(ctrl.Manager, *webhooks.Gate) error, source refs.Source) (func() bool, error) {
+	gate := &webhooks.Gate{
+		Source:            source,
+		Policy:            p.policy,
+		OperatorNamespace: p.cfg.OperatorNamespace,
+		SecretNamespaces:  p.cfg.SecretNamespaces,
+		OperatorAccounts:  p.cfg.OperatorAccounts,
+	}
+	var guarding atomic.Bool
+	err := p.mgr.Add(background(func(ctx context.Context) error {
+		started := p.mgr.GetWebhookServer().StartedChecker()
+		if err := waitFor(ctx, func() bool { return synced() && started(nil) == nil }); err != nil {
+			return nil //nolint:nilerr // The process is stopping.
+		}
+		if err := setup(p.mgr, gate); err != nil {
+			return err
+		}
+		guarding.Store(true)
+		return nil
+	}))
+	return guarding.Load, err
+}
+
+const syncPoll = 50 * time.Millisecond
+
+func waitFor(ctx context.Context, done func() bool) error {
+	return wait.PollUntilContextCancel(ctx, syncPoll, true, func(context.Context) (bool, error) { return done(), nil })
 }
 
 // background is a runnable that runs on every replica, whoever leads.

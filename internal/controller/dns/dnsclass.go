@@ -16,6 +16,7 @@ import (
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
 	"github.com/namegate/namegate/internal/conditions"
+	common "github.com/namegate/namegate/internal/controller"
 	"github.com/namegate/namegate/internal/provider/httpdns"
 )
 
@@ -36,7 +37,7 @@ type Classes struct {
 	interval time.Duration
 	// poll is the interval at which a class that is being deleted looks for users that no event told of.
 	poll    time.Duration
-	checked notes[classNote]
+	checked common.Notes[classNote]
 }
 
 // classNote is what is remembered of a class besides its status.
@@ -44,7 +45,7 @@ type classNote struct {
 	// target is the digest of that of the last check, so that a changed Secret is noticed.
 	target string
 	// version is that of the last check.
-	version version
+	version common.Version
 }
 
 // classPass is one reconciliation of one class.
@@ -55,8 +56,8 @@ type classPass struct {
 
 // Reconcile implements reconcile.ObjectReconciler.
 func (r *Classes) Reconcile(ctx context.Context, class *dnsv1alpha1.DNSClass) (reconcile.Result, error) {
-	if r.checked.of(class.UID).version.ahead(class) {
-		return reconcile.Result{RequeueAfter: conflictDelay}, nil
+	if r.checked.Of(class.UID).version.Ahead(class) {
+		return reconcile.Result{RequeueAfter: common.ConflictDelay}, nil
 	}
 	p := &classPass{pass: newPass(r.client, class)}
 	err := run(ctx, p,
@@ -73,7 +74,7 @@ func (r *Classes) Reconcile(ctx context.Context, class *dnsv1alpha1.DNSClass) (r
 func (r *Classes) end(ctx context.Context, p *classPass, err error) (reconcile.Result, error) {
 	result, err := p.write(ctx, err)
 	switch {
-	case errors.Is(err, errStale):
+	case errors.Is(err, common.ErrStale):
 		return result, nil
 	case err != nil:
 		return result, err
@@ -81,7 +82,7 @@ func (r *Classes) end(ctx context.Context, p *classPass, err error) (reconcile.R
 		r.Gone(p.obj)
 		return result, nil
 	case p.used != nil:
-		r.checked.keep(p.obj.UID, classNote{target: targetDigest(p.target), version: versionOf(p.obj)})
+		r.checked.Keep(p.obj.UID, classNote{target: targetDigest(p.target), version: common.VersionOf(p.obj)})
 		r.lanes.Forget(*p.used)
 	}
 	return result, nil
@@ -89,7 +90,7 @@ func (r *Classes) end(ctx context.Context, p *classPass, err error) (reconcile.R
 
 // Gone forgets a class that does not exist any more.
 func (r *Classes) Gone(class client.Object) {
-	r.checked.drop(class.GetUID())
+	r.checked.Drop(class.GetUID())
 	r.lanes.Drop(class.GetUID())
 }
 
@@ -167,11 +168,11 @@ func (r *Classes) restUntilDue(_ context.Context, p *classPass) (bool, error) {
 		return false, nil
 	}
 	now := targetDigest(p.target)
-	switch note := r.checked.of(p.obj.UID); note.target {
+	switch note := r.checked.Of(p.obj.UID); note.target {
 	case now:
 	case "":
 		note.target = now
-		r.checked.keep(p.obj.UID, note)
+		r.checked.Keep(p.obj.UID, note)
 	default:
 		return false, nil
 	}

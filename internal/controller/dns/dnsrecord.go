@@ -15,6 +15,7 @@ import (
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
 	"github.com/namegate/namegate/internal/claims"
+	common "github.com/namegate/namegate/internal/controller"
 	"github.com/namegate/namegate/internal/dnsrecord"
 	"github.com/namegate/namegate/internal/endpoint"
 	"github.com/namegate/namegate/internal/provider/httpdns"
@@ -52,7 +53,7 @@ type Records struct {
 	retries schedule
 	// resync is the time between two looks at a server that has a record as written.
 	resync time.Duration
-	notes  notes[note]
+	notes  common.Notes[note]
 }
 
 // recordPass is one reconciliation of one record: what a phase found, for those after it.
@@ -71,9 +72,9 @@ type recordPass struct {
 
 // Reconcile implements reconcile.ObjectReconciler.
 func (r *Records) Reconcile(ctx context.Context, rec *dnsv1alpha1.DNSRecord) (reconcile.Result, error) {
-	p := &recordPass{pass: newPass(r.client, rec), note: r.notes.of(rec.UID)}
-	if p.note.version.ahead(rec) {
-		return reconcile.Result{RequeueAfter: conflictDelay}, nil
+	p := &recordPass{pass: newPass(r.client, rec), note: r.notes.Of(rec.UID)}
+	if p.note.version.Ahead(rec) {
+		return reconcile.Result{RequeueAfter: common.ConflictDelay}, nil
 	}
 	if rec.DeletionTimestamp.IsZero() {
 		return r.end(ctx, p, r.publish(ctx, p))
@@ -102,7 +103,7 @@ func (r *Records) publish(ctx context.Context, p *recordPass) error {
 func (r *Records) end(ctx context.Context, p *recordPass, err error) (reconcile.Result, error) {
 	result, err := p.write(ctx, err)
 	switch {
-	case errors.Is(err, errStale):
+	case errors.Is(err, common.ErrStale):
 		return result, nil
 	case err != nil:
 		return result, err
@@ -110,8 +111,8 @@ func (r *Records) end(ctx context.Context, p *recordPass, err error) (reconcile.
 		r.Gone(p.obj)
 		return result, nil
 	}
-	p.note.version = versionOf(p.obj)
-	r.notes.keep(p.obj.UID, p.note)
+	p.note.version = common.VersionOf(p.obj)
+	r.notes.Keep(p.obj.UID, p.note)
 	if p.used != nil {
 		r.lanes.Forget(*p.used)
 	}
@@ -120,7 +121,7 @@ func (r *Records) end(ctx context.Context, p *recordPass, err error) (reconcile.
 
 // Gone forgets a record that does not exist any more.
 func (r *Records) Gone(rec client.Object) {
-	r.notes.drop(rec.GetUID())
+	r.notes.Drop(rec.GetUID())
 	r.lanes.Drop(rec.GetUID())
 }
 
@@ -251,8 +252,8 @@ func (r *Records) confirm(ctx context.Context, p *recordPass) (bool, error) {
 		return true, nil
 	case err != nil:
 		return false, err
-	case now.UID != p.obj.UID, versionOf(now).ahead(p.obj):
-		p.after(conflictDelay)
+	case now.UID != p.obj.UID, common.VersionOf(now).Ahead(p.obj):
+		p.after(common.ConflictDelay)
 		return true, nil
 	}
 	p.note.confirmed = true

@@ -211,7 +211,7 @@ func TestDeletionOfWhatWasNeverSent(t *testing.T) {
 		if !w.exists(rec) || len(rec.Finalizers) != 1 || len(w.events) != 0 {
 			w.t.Fatalf("finalizers %q, events %q", rec.Finalizers, w.events)
 		}
-		if got := w.now.records.notes.len(); got != 0 {
+		if got := w.now.records.notes.Len(); got != 0 {
 			w.t.Errorf("%d objects are remembered", got)
 		}
 		writes := w.now.writes.Load()

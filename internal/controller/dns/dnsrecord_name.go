@@ -9,6 +9,7 @@ import (
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
 	"github.com/namegate/namegate/internal/claims"
+	common "github.com/namegate/namegate/internal/controller"
 	"github.com/namegate/namegate/internal/dnsname"
 	"github.com/namegate/namegate/internal/endpoint"
 	"github.com/namegate/namegate/internal/record"
@@ -40,7 +41,7 @@ func (r *Records) acquireName(ctx context.Context, p *recordPass) (bool, error) 
 	case err != nil:
 		return false, err
 	case !exists:
-		p.after(conflictDelay) // the store hears of it any moment
+		p.after(common.ConflictDelay) // the store hears of it any moment
 		return true, nil
 	}
 	r.lose(p, claim)

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
+	common "github.com/namegate/namegate/internal/controller"
 	"github.com/namegate/namegate/internal/dnsrecord"
 	"github.com/namegate/namegate/internal/endpoint"
 	"github.com/namegate/namegate/internal/provider/httpdns"
@@ -690,11 +691,11 @@ func TestCacheIsBehind(t *testing.T) {
 			result, err := reconcileOld()
 			must(w.t, err)
 			w.settle()
-			if result.RequeueAfter != conflictDelay || p.writes.Load() != writes || len(w.server(serverURL).log) != calls {
+			if result.RequeueAfter != common.ConflictDelay || p.writes.Load() != writes || len(w.server(serverURL).log) != calls {
 				w.t.Errorf("%s: again after %v, %d writes, calls %q", name, result.RequeueAfter, p.writes.Load()-writes, w.server(serverURL).log[calls:])
 			}
 		}
-		w.pass(staleLimit) // this is no cache that lags: the API server was restored
+		w.pass(common.StaleLimit) // this is no cache that lags: the API server was restored
 		if _, err := p.records.Reconcile(w.t.Context(), oldRecord); err != nil || p.writes.Load() == writes {
 			w.t.Errorf("error %v; nothing was done for an object that was restored", err)
 		}
@@ -707,8 +708,8 @@ func TestObjectsThatAreGone(t *testing.T) {
 		w.create(class("main", serverURL))
 		rec := aRecord("web", "main", "192.0.2.1")
 		rec.UID, rec.ResourceVersion = "uid-gone", "1"
-		if result, err := p.records.Reconcile(w.t.Context(), rec); err != nil || result.RequeueAfter != 0 || p.records.notes.len() != 0 {
-			w.t.Errorf("%+v, %v, remembered %d", result, err, p.records.notes.len())
+		if result, err := p.records.Reconcile(w.t.Context(), rec); err != nil || result.RequeueAfter != 0 || p.records.notes.Len() != 0 {
+			w.t.Errorf("%+v, %v, remembered %d", result, err, p.records.notes.Len())
 		}
 	})
 }
@@ -784,8 +785,8 @@ func TestNothingIsRememberedOfTheGone(t *testing.T) {
 	inWorld(t, func(w *world) {
 		c, rec, stripped := class("main", serverURL), aRecord("web", "main", "192.0.2.1"), named(aRecord("stripped", "main", "192.0.2.1"), "stripped")
 		w.create(c, rec, stripped)
-		if w.now.records.notes.len() != 2 || w.now.classes.checked.len() != 1 {
-			w.t.Fatalf("remembered: %d records, %d classes", w.now.records.notes.len(), w.now.classes.checked.len())
+		if w.now.records.notes.Len() != 2 || w.now.classes.checked.Len() != 1 {
+			w.t.Fatalf("remembered: %d records, %d classes", w.now.records.notes.Len(), w.now.classes.checked.Len())
 		}
 		w.remove(rec)
 		w.server(serverURL).set(func(s *fakeServer) { s.err = failing(unreachable(), "delete") })
@@ -796,8 +797,8 @@ func TestNothingIsRememberedOfTheGone(t *testing.T) {
 			w.t.Fatal("an object is still there")
 		}
 		r, cl := w.now.records, w.now.classes
-		if r.notes.len() != 0 || cl.checked.len() != 0 || len(r.lanes.calls) != 0 || len(cl.lanes.calls) != 0 || w.now.store.Len() != 0 {
-			w.t.Errorf("remembered: %d records, %d classes, %d and %d calls, %d claims", r.notes.len(), cl.checked.len(), len(r.lanes.calls),
+		if r.notes.Len() != 0 || cl.checked.Len() != 0 || len(r.lanes.calls) != 0 || len(cl.lanes.calls) != 0 || w.now.store.Len() != 0 {
+			w.t.Errorf("remembered: %d records, %d classes, %d and %d calls, %d claims", r.notes.Len(), cl.checked.Len(), len(r.lanes.calls),
 				len(cl.lanes.calls), w.now.store.Len())
 		}
 	})

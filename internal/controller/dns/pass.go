@@ -2,25 +2,17 @@ package dns
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
 	"github.com/namegate/namegate/internal/conditions"
+	common "github.com/namegate/namegate/internal/controller"
 )
-
-// fieldOwner is the field manager of everything that the controllers write.
-const fieldOwner = client.FieldOwner("namegate-controller")
-
-// conflictDelay is the time until an object is looked at again whose version was not the newest, or whose rival is just going: the
-// cache needs about that long.
-const conflictDelay = 200 * time.Millisecond
 
 // phase is one step of a reconciliation. The first one that is done, or fails, ends it.
 type phase[P any] func(ctx context.Context, p P) (done bool, err error)
@@ -48,7 +40,7 @@ type pass[T client.Object] struct {
 }
 
 func newPass[T client.Object](c client.Client, obj T) pass[T] {
-	return pass[T]{obj: obj, status: conditions.NewPatcher(c, fieldOwner, obj), now: time.Now()}
+	return pass[T]{obj: obj, status: conditions.NewPatcher(c, common.FieldOwner, obj), now: time.Now()}
 }
 
 // after has the object looked at again after that time.
@@ -62,40 +54,15 @@ func (p *pass[T]) write(ctx context.Context, err error) (reconcile.Result, error
 	}
 	switch {
 	case apierrors.IsConflict(err):
-		return reconcile.Result{RequeueAfter: conflictDelay}, errStale
+		return reconcile.Result{RequeueAfter: common.ConflictDelay}, common.ErrStale
 	case apierrors.IsNotFound(err):
-		return reconcile.Result{}, errStale
+		return reconcile.Result{}, common.ErrStale
 	}
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 	return reconcile.Result{RequeueAfter: p.again}, nil
 }
-
-// version is the newest one of an object that this process knows, and since when.
-type version struct {
-	text  string
-	since time.Time
-}
-
-// staleLimit is how long a cache is waited for. Versions that are smaller after that are those of an API server which was restored
-// from a backup.
-const staleLimit = 30 * time.Second
-
-// ahead says whether the cache that obj was read from has not seen yet what this process knows: to act on it would be to do the
-// same again.
-func (v version) ahead(obj client.Object) bool {
-	order, err := resourceversion.CompareResourceVersion(obj.GetResourceVersion(), v.text)
-	return err == nil && order < 0 && time.Since(v.since) < staleLimit
-}
-
-// versionOf is the version of an object that was just written, or found to need no write.
-func versionOf(obj client.Object) version {
-	return version{text: obj.GetResourceVersion(), since: time.Now()}
-}
-
-// errStale says that the object has changed, or is gone, since it was read: nothing of this reconciliation counts.
-var errStale = errors.New("the object has changed meanwhile")
 
 // healthySince is since when a class is healthy, "" if it is not.
 func healthySince(class *dnsv1alpha1.DNSClass) string {

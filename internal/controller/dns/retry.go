@@ -1,10 +1,9 @@
 package dns
 
 import (
-	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
+	common "github.com/namegate/namegate/internal/controller"
 )
 
 // schedule says when a failed call is made again.
@@ -66,7 +65,7 @@ type note struct {
 	// goneSince is since when what a deletion needs does not exist; zero while it does.
 	goneSince time.Time
 	// version is that of the last reconciliation.
-	version version
+	version common.Version
 	// checkAt is when the server is asked next whether it still has the record; zero for at once.
 	checkAt time.Time
 }
@@ -86,38 +85,4 @@ func (n *note) wait(server string, now time.Time) time.Duration {
 		wait = max(wait, n.quietUntil.Sub(now))
 	}
 	return wait
-}
-
-// notes holds what is remembered of each object, by UID. It is safe for concurrent use.
-type notes[T any] struct {
-	mu   sync.Mutex
-	held map[types.UID]T
-}
-
-func (n *notes[T]) of(uid types.UID) T {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.held[uid]
-}
-
-func (n *notes[T]) keep(uid types.UID, value T) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.held == nil {
-		n.held = map[types.UID]T{}
-	}
-	n.held[uid] = value
-}
-
-func (n *notes[T]) drop(uid types.UID) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	delete(n.held, uid)
-}
-
-// len is how many objects are remembered.
-func (n *notes[T]) len() int {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return len(n.held)
 }

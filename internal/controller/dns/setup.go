@@ -11,7 +11,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -22,6 +21,7 @@ import (
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
 	"github.com/namegate/namegate/internal/claims"
+	common "github.com/namegate/namegate/internal/controller"
 )
 
 // EventLeftBehind is the reason of the Warning event that names what an object no longer looks after.
@@ -80,13 +80,13 @@ func SetupWithManager(mgr ctrl.Manager, o Options) error {
 }
 
 func setupClasses(mgr ctrl.Manager, o Options, shared *targets, find *mapping) error {
-	bell := &alarm{}
+	bell := &common.Alarm{}
 	r := newClasses(mgr, o, shared, bell)
 	b := ctrl.NewControllerManagedBy(mgr).Named("dnsclass").
 		For(&dnsv1alpha1.DNSClass{}, builder.WithPredicates(changed)).
-		Watches(&dnsv1alpha1.DNSClass{}, forgets(r.Gone)).
+		Watches(&dnsv1alpha1.DNSClass{}, common.Forgets(r.Gone)).
 		Watches(&dnsv1alpha1.DNSRecord{}, handler.EnqueueRequestsFromMapFunc(find.recordToLeavingClass), builder.WithPredicates(onlyDeletions)).
-		WatchesRawSource(sideDoor{bell: bell, start: r.lanes.Start}).
+		WatchesRawSource(common.SideDoor{Bell: bell, OnStart: r.lanes.Start}).
 		WithOptions(options(o))
 	if o.WatchSecrets {
 		watchSecrets(b, find, find.secretToClasses)
@@ -98,8 +98,8 @@ func setupClasses(mgr ctrl.Manager, o Options, shared *targets, find *mapping) e
 }
 
 func setupRecords(mgr ctrl.Manager, o Options, shared *targets, find *mapping) error {
-	bell := &alarm{}
-	o.Store.OnFreed(bell.ringOwner)
+	bell := &common.Alarm{}
+	o.Store.OnFreed(ringOwner(bell))
 	r := newRecords(mgr, o, shared, bell)
 	start := func(ctx context.Context) {
 		r.lanes.Start(ctx)
@@ -107,9 +107,9 @@ func setupRecords(mgr ctrl.Manager, o Options, shared *targets, find *mapping) e
 	}
 	b := ctrl.NewControllerManagedBy(mgr).Named("dnsrecord").
 		For(&dnsv1alpha1.DNSRecord{}, builder.WithPredicates(changed)).
-		Watches(&dnsv1alpha1.DNSRecord{}, forgets(r.Gone)).
+		Watches(&dnsv1alpha1.DNSRecord{}, common.Forgets(r.Gone)).
 		Watches(&dnsv1alpha1.DNSClass{}, handler.EnqueueRequestsFromMapFunc(find.classToRecords), builder.WithPredicates(wakesRecords)).
-		WatchesRawSource(sideDoor{bell: bell, start: start, ready: o.Fed}).
+		WatchesRawSource(common.SideDoor{Bell: bell, OnStart: start, Ready: o.Fed}).
 		WithOptions(options(o))
 	if o.WatchSecrets {
 		watchSecrets(b, find, find.secretToRecords)
@@ -134,23 +134,23 @@ func watchSecrets(b *builder.Builder, find *mapping, to handler.MapFunc) {
 	b.WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(to), builder.WithPredicates(find.listedNamespace()))
 }
 
-func newClasses(mgr ctrl.Manager, o Options, shared *targets, bell *alarm) *Classes {
+func newClasses(mgr ctrl.Manager, o Options, shared *targets, bell *common.Alarm) *Classes {
 	return &Classes{client: mgr.GetClient(), live: mgr.GetAPIReader(), events: mgr.GetEventRecorder("namegate-dnsclass"), log: o.Logger,
 		targets: shared, dial: measuring(o.Dial), lanes: newLanes(o, bell), interval: o.HealthCheckInterval, poll: o.RetryMaxDelay}
 }
 
-func newRecords(mgr ctrl.Manager, o Options, shared *targets, bell *alarm) *Records {
+func newRecords(mgr ctrl.Manager, o Options, shared *targets, bell *common.Alarm) *Records {
 	return &Records{client: mgr.GetClient(), live: mgr.GetAPIReader(), events: mgr.GetEventRecorder("namegate-dnsrecord"), log: o.Logger,
 		targets: shared, dial: measuring(o.Dial), lanes: newLanes(o, bell), store: o.Store, feed: o.Feed, resync: o.ResyncInterval,
 		retries: schedule{base: o.RetryBaseDelay, most: o.RetryMaxDelay, attempts: o.RetryMaxAttempts, idle: o.HealthCheckInterval}}
 }
 
-func newLanes(o Options, bell *alarm) *Lanes {
+func newLanes(o Options, bell *common.Alarm) *Lanes {
 	width := o.CallsPerServer
 	if width <= 0 {
 		width = defaultCallsPerServer
 	}
-	return NewLanes(width, bell.ring, o.Logger)
+	return NewLanes(width, bell.Ring, o.Logger)
 }
 
 // ends keeps the manager, and with it the lease of the leader, until no call is in flight: the next leader must not write beside them.
@@ -160,31 +160,4 @@ func ends(lanes *Lanes) manager.RunnableFunc {
 		lanes.Wait()
 		return nil
 	}
-}
-
-// sideDoor is a source of events that come from within: ended calls, and names that have become free.
-type sideDoor struct {
-	bell *alarm
-	// start is called when the controller starts, with the context of its life.
-	start func(context.Context)
-	// ready says whether the controller may begin; nil for at once.
-	ready func() bool
-}
-
-// Start implements source.Source.
-func (s sideDoor) Start(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-	s.start(ctx)
-	s.bell.connect(queue)
-	return nil
-}
-
-// readyPoll is how often a sideDoor looks whether it is ready.
-const readyPoll = 20 * time.Millisecond
-
-// WaitForSync implements source.SyncingSource.
-func (s sideDoor) WaitForSync(ctx context.Context) error {
-	if s.ready == nil {
-		return nil
-	}
-	return wait.PollUntilContextCancel(ctx, readyPoll, true, func(context.Context) (bool, error) { return s.ready(), nil })
 }

@@ -2,25 +2,19 @@ package dns
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net/http"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	kruntime "k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
 	"github.com/namegate/namegate/internal/claims"
@@ -46,43 +40,6 @@ func TestSetupWithManager(t *testing.T) {
 	if err := SetupWithManager(mgr, o); err == nil {
 		t.Error("set up twice")
 	}
-}
-
-// TestRecordsWaitUntilTheStoreIsFed: before that, a name that has a holder may seem free.
-func TestRecordsWaitUntilTheStoreIsFed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var fed atomic.Bool
-		bell, started := &alarm{}, false
-		var door source.SyncingSource = sideDoor{bell: bell, start: func(context.Context) { started = true }, ready: fed.Load}
-		queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
-		defer queue.ShutDown()
-		must(t, door.Start(t.Context(), queue))
-		if !started || bell.queue == nil {
-			t.Error("not started")
-		}
-		ready := false
-		go func() {
-			ready = door.WaitForSync(t.Context()) == nil
-		}()
-		<-time.After(time.Minute)
-		synctest.Wait()
-		if ready {
-			t.Error("ready before the store is")
-		}
-		fed.Store(true)
-		<-time.After(time.Second)
-		synctest.Wait()
-		if !ready {
-			t.Error("not ready although the store is")
-		}
-		must(t, sideDoor{}.WaitForSync(t.Context()))
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		never := sideDoor{ready: func() bool { return false }}
-		if err := never.WaitForSync(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("error is %v", err)
-		}
-	})
 }
 
 // TestManagerWaitsForCallsInFlight, and so keeps its lease until they have ended.

@@ -3,19 +3,16 @@ package dns
 import (
 	"context"
 	"slices"
-	"sync"
 
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
 	"github.com/namegate/namegate/internal/claims"
 	"github.com/namegate/namegate/internal/conditions"
+	common "github.com/namegate/namegate/internal/controller"
 )
 
 // ClassField is the field of a DNSRecord by which those of a class are found: a selectable field of the API, and an index of the cache.
@@ -30,32 +27,12 @@ func classOf(obj client.Object) []string {
 	return []string{rec.Spec.DNSClassRef.Name}
 }
 
-// alarm wakes objects of one controller from outside of its watches. Before the controller runs nobody is woken: it looks at every object
-// when it starts.
-type alarm struct {
-	mu    sync.Mutex
-	queue workqueue.TypedRateLimitingInterface[reconcile.Request]
-}
-
-func (a *alarm) connect(queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.queue = queue
-}
-
-// ring has an object reconciled. It does not block.
-func (a *alarm) ring(name types.NamespacedName) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.queue != nil {
-		a.queue.Add(reconcile.Request{NamespacedName: name})
-	}
-}
-
-// ringOwner is ring for an object that may take over a name.
-func (a *alarm) ringOwner(owner claims.Owner) {
-	if owner.Kind == claims.KindDNSRecord {
-		a.ring(owner.NamespacedName)
+// ringOwner wakes an object that may take over a name.
+func ringOwner(bell *common.Alarm) func(claims.Owner) {
+	return func(owner claims.Owner) {
+		if owner.Kind == claims.KindDNSRecord {
+			bell.Ring(owner.NamespacedName)
+		}
 	}
 }
 
@@ -87,13 +64,6 @@ var wakesRecords = predicate.Funcs{
 func turnedHealthy(before, now *dnsv1alpha1.DNSClass) bool {
 	return !conditions.IsTrue(before.Status.Conditions, dnsv1alpha1.ConditionReady) &&
 		conditions.IsTrue(now.Status.Conditions, dnsv1alpha1.ConditionReady)
-}
-
-// forgets calls gone with each object that is deleted.
-func forgets(gone func(client.Object)) handler.EventHandler {
-	return handler.Funcs{DeleteFunc: func(_ context.Context, e event.DeleteEvent, _ workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-		gone(e.Object)
-	}}
 }
 
 // onlyDeletions lets through deletions and nothing else.

@@ -14,6 +14,7 @@ import (
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
 	"github.com/namegate/namegate/internal/claims"
 	"github.com/namegate/namegate/internal/conditions"
+	common "github.com/namegate/namegate/internal/controller"
 )
 
 func TestChanged(t *testing.T) {
@@ -89,13 +90,14 @@ func TestListedNamespace(t *testing.T) {
 
 // TestAlarm: nobody is woken before the controller runs, and only DNSRecords take over names of DNSRecords.
 func TestAlarm(t *testing.T) {
-	bell := &alarm{}
-	bell.ring(types.NamespacedName{Name: "early"})
+	bell := &common.Alarm{}
+	bell.Ring(types.NamespacedName{Name: "early"})
 	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	defer queue.ShutDown()
-	bell.connect(queue)
-	bell.ringOwner(claims.Owner{Kind: "Zone", NamespacedName: types.NamespacedName{Name: "zone"}})
-	bell.ringOwner(claims.DNSRecordOwner("default", "web"))
+	must(t, common.SideDoor{Bell: bell}.Start(t.Context(), queue))
+	wake := ringOwner(bell)
+	wake(claims.Owner{Kind: "Zone", NamespacedName: types.NamespacedName{Name: "zone"}})
+	wake(claims.DNSRecordOwner("default", "web"))
 	if queue.Len() != 1 {
 		t.Fatalf("%d woken", queue.Len())
 	}

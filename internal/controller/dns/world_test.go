@@ -36,6 +36,7 @@ import (
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
 	"github.com/namegate/namegate/internal/claims"
 	"github.com/namegate/namegate/internal/conditions"
+	common "github.com/namegate/namegate/internal/controller"
 	"github.com/namegate/namegate/internal/dnsname"
 	"github.com/namegate/namegate/internal/endpoint"
 	"github.com/namegate/namegate/internal/provider/httpdns"
@@ -86,7 +87,7 @@ type process struct {
 	targets *targets
 	// passes counts the reconciliations of records.
 	passes                atomic.Int64
-	classBell, recordBell *alarm
+	classBell, recordBell *common.Alarm
 	running               sync.WaitGroup
 }
 
@@ -133,17 +134,17 @@ func must(t *testing.T, errs ...error) {
 // newProcess makes a process that has not started.
 func (w *world) newProcess() *process {
 	w.t.Helper()
-	p := &process{w: w, store: claims.NewStore(), classBell: &alarm{}, recordBell: &alarm{}}
+	p := &process{w: w, store: claims.NewStore(), classBell: &common.Alarm{}, recordBell: &common.Alarm{}}
 	p.ctx, p.cancel = context.WithCancel(w.t.Context())
 	p.client = interceptor.NewClient(w.api, p.intercepts())
 	p.feed = claims.NewDNSFeed(p.store)
-	p.store.OnFreed(p.recordBell.ringOwner)
+	p.store.OnFreed(ringOwner(p.recordBell))
 	p.targets = &targets{live: p.client, operatorNamespace: settings.OperatorNamespace, namespaces: settings.SecretNamespaces}
 	log := slog.New(slog.NewJSONHandler(lockedWriter{&w.mu, &w.logs}, nil))
 	p.classes = &Classes{client: p.client, live: p.client, events: recorder{w}, log: log, targets: p.targets, dial: measuring(p.dial),
-		lanes: NewLanes(2, p.classBell.ring, log), interval: settings.HealthCheckInterval, poll: settings.RetryMaxDelay}
+		lanes: NewLanes(2, p.classBell.Ring, log), interval: settings.HealthCheckInterval, poll: settings.RetryMaxDelay}
 	p.records = &Records{client: p.client, live: p.client, events: recorder{w}, log: log, targets: p.targets, dial: measuring(p.dial),
-		lanes: NewLanes(2, p.recordBell.ring, log), store: p.store, feed: p.feed, resync: settings.ResyncInterval,
+		lanes: NewLanes(2, p.recordBell.Ring, log), store: p.store, feed: p.feed, resync: settings.ResyncInterval,
 		retries: schedule{base: settings.RetryBaseDelay, most: settings.RetryMaxDelay, attempts: settings.RetryMaxAttempts, idle: settings.HealthCheckInterval}}
 	return p
 }
@@ -154,17 +155,17 @@ func (w *world) boot() {
 	p := w.newProcess()
 	w.now = p
 	find := &mapping{cache: p.client, targets: p.targets}
-	classes := p.controller(sideDoor{bell: p.classBell, start: p.classes.lanes.Start}, reconcile.AsReconciler[*dnsv1alpha1.DNSClass](p.client, p.classes))
-	records := p.controller(sideDoor{bell: p.recordBell, start: p.records.lanes.Start}, reconcile.AsReconciler[*dnsv1alpha1.DNSRecord](p.client, p.records))
+	classes := p.controller(common.SideDoor{Bell: p.classBell, OnStart: p.classes.lanes.Start}, reconcile.AsReconciler[*dnsv1alpha1.DNSClass](p.client, p.classes))
+	records := p.controller(common.SideDoor{Bell: p.recordBell, OnStart: p.records.lanes.Start}, reconcile.AsReconciler[*dnsv1alpha1.DNSRecord](p.client, p.records))
 	p.informer(&dnsv1alpha1.DNSClassList{},
 		p.feeds(func(o client.Object) { p.feed.ClassChanged(o.(*dnsv1alpha1.DNSClass)) }, func(o client.Object) { p.feed.ClassGone(o.(*dnsv1alpha1.DNSClass)) }),
 		subscription{classes, changed, &handler.EnqueueRequestForObject{}},
-		subscription{classes, predicate.Funcs{}, forgets(p.classes.Gone)},
+		subscription{classes, predicate.Funcs{}, common.Forgets(p.classes.Gone)},
 		subscription{records, wakesRecords, handler.EnqueueRequestsFromMapFunc(find.classToRecords)})
 	p.informer(&dnsv1alpha1.DNSRecordList{},
 		p.feeds(func(o client.Object) { p.feed.RecordChanged(o.(*dnsv1alpha1.DNSRecord)) }, func(o client.Object) { p.feed.RecordGone(o.(*dnsv1alpha1.DNSRecord)) }),
 		subscription{records, changed, &handler.EnqueueRequestForObject{}},
-		subscription{records, predicate.Funcs{}, forgets(p.records.Gone)},
+		subscription{records, predicate.Funcs{}, common.Forgets(p.records.Gone)},
 		subscription{classes, onlyDeletions, handler.EnqueueRequestsFromMapFunc(find.recordToLeavingClass)})
 	p.informer(&corev1.SecretList{}, subscription{},
 		subscription{classes, find.listedNamespace(), handler.EnqueueRequestsFromMapFunc(find.secretToClasses)},
@@ -211,13 +212,13 @@ func (p *process) feeds(changed, gone func(client.Object)) subscription {
 }
 
 // controller is a queue with one worker.
-func (p *process) controller(door sideDoor, r reconcile.Reconciler) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+func (p *process) controller(door common.SideDoor, r reconcile.Reconciler) workqueue.TypedRateLimitingInterface[reconcile.Request] {
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	p.queues = append(p.queues, q)
 	must(p.w.t, door.Start(p.ctx, q))
 	p.running.Go(func() {
 		for req, shut := q.Get(); !shut; req, shut = q.Get() {
-			if door.bell == p.recordBell {
+			if door.Bell == p.recordBell {
 				p.passes.Add(1)
 			}
 			result, err := r.Reconcile(p.ctx, req)

@@ -16,6 +16,8 @@ import (
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
 	"github.com/namegate/namegate/internal/claims"
 	"github.com/namegate/namegate/internal/refs"
+	"github.com/namegate/namegate/internal/rules"
+	"github.com/namegate/namegate/internal/zone"
 )
 
 // Source implements refs.Source.
@@ -30,6 +32,10 @@ type Source struct {
 	Store *claims.Store
 	// Feed knows the server of each class.
 	Feed *claims.DNSFeed
+	// Zones is the picture of all Zones and Records, kept up to date by FeedZones. Where it is nil, nothing is known of them.
+	Zones *zone.Model
+	// Policy says which problems of Zones and Records refuse, and so are confirmed.
+	Policy rules.Policy
 	// SecretNamespaces are those that the operator may read Secrets in. Elsewhere nothing is known.
 	SecretNamespaces map[string]bool
 }

@@ -24,6 +24,7 @@ type Program struct {
 var (
 	NamegateProgram  = Program{Name: "namegate", Package: "./cmd/manager"}
 	DNSServerProgram = Program{Name: "dnsserver", Package: "./cmd/dnsserver"}
+	CoreDNSProgram   = Program{Name: "coredns", Package: "./cmd/coredns"}
 	KubectlProgram   = Program{Name: "kubectl-namegate", Package: "./cmd/kubectl-namegate"}
 )
 

@@ -13,11 +13,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
+	zonev1alpha1 "github.com/namegate/namegate/api/zone/v1alpha1"
 	"github.com/namegate/namegate/test/cluster"
 )
 
 // AwaitReady polls an object until its Ready condition is True for its present generation. It gives up when ctx ends; the
-// error then says what the condition was last. obj, a DNSClass or DNSRecord, holds the object as last read.
+// error then says what the condition was last. obj, one of Namegate's, holds the object as last read.
 func AwaitReady(ctx context.Context, c client.Client, obj client.Object) error {
 	return AwaitCondition(ctx, c, obj, metav1.ConditionTrue, "")
 }
@@ -71,6 +72,10 @@ func readyCondition(obj client.Object) (*metav1.Condition, error) {
 		return meta.FindStatusCondition(obj.Status.Conditions, dnsv1alpha1.ConditionReady), nil
 	case *dnsv1alpha1.DNSRecord:
 		return meta.FindStatusCondition(obj.Status.Conditions, dnsv1alpha1.ConditionReady), nil
+	case *zonev1alpha1.Zone:
+		return meta.FindStatusCondition(obj.Status.Conditions, zonev1alpha1.ConditionReady), nil
+	case *zonev1alpha1.Record:
+		return meta.FindStatusCondition(obj.Status.Conditions, zonev1alpha1.ConditionReady), nil
 	case *unstructured.Unstructured:
 		return readyOf(obj)
 	}

@@ -4,6 +4,8 @@ package install
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -15,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -25,7 +28,7 @@ import (
 const namespace = "namegate-system"
 
 func TestDefaultInstallation(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute) // CoreDNS is built in it
 	defer cancel()
 	c, err := cluster.Start(ctx, cluster.Options{})
 	if err != nil {
@@ -48,6 +51,9 @@ func TestDefaultInstallation(t *testing.T) {
 	t.Run("the certificate is for the webhook's Service", func(t *testing.T) { checkCertificate(ctx, t, cl) })
 	t.Run("the webhook configurations get its CA and name the Service", func(t *testing.T) { checkWebhooks(ctx, t, cl) })
 	t.Run("the Deployments fit the program", func(t *testing.T) { checkDeployments(ctx, t, cl) })
+	t.Run("CoreDNS finds its Corefile, and is asked where it answers", func(t *testing.T) { checkCoreDNS(ctx, t, cl) })
+	t.Run("CoreDNS gets ready with its Corefile and its rights", func(t *testing.T) { checkCorefile(ctx, t, c, cl) })
+	t.Run("CoreDNS reads zones, and nobody but the controller writes slices", func(t *testing.T) { checkZoneRights(ctx, t, cl) })
 }
 
 // installCertManagerCRDs applies the CRDs that cert-manager's module ships.
@@ -158,6 +164,9 @@ func checkDeployments(ctx context.Context, t *testing.T, cl client.Client) {
 		if err := cl.Get(ctx, client.ObjectKey{Namespace: namespace, Name: pod.ServiceAccountName}, &corev1.ServiceAccount{}); err != nil {
 			t.Errorf("%s: its ServiceAccount: %v", d.Name, err)
 		}
+		if len(pod.Containers[0].Command) > 0 {
+			continue // another program of the image
+		}
 		root := app.NewCommand("test")
 		command, flags, err := root.Find(pod.Containers[0].Args)
 		if err != nil || command == root {
@@ -172,6 +181,77 @@ func checkDeployments(ctx context.Context, t *testing.T, cl client.Client) {
 	slices.Sort(commands)
 	if diff := cmp.Diff([]string{"controller", "webhook"}, commands); diff != "" {
 		t.Errorf("commands of the Deployments (-want +got):\n%s", diff)
+	}
+}
+
+// checkCoreDNS holds that the Corefile is mounted where the program is told to look for it, and that the probes, the metrics and the Service
+// reach the ports that it opens.
+func checkCoreDNS(ctx context.Context, t *testing.T, cl client.Client) {
+	const name = "namegate-coredns"
+	key := client.ObjectKey{Namespace: namespace, Name: name}
+	deployment, corefile, service := &appsv1.Deployment{}, &corev1.ConfigMap{}, &corev1.Service{}
+	for _, obj := range []client.Object{deployment, corefile, service} {
+		if err := cl.Get(ctx, key, obj); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pod := deployment.Spec.Template.Spec
+	container := pod.Containers[0]
+	if diff := cmp.Diff([]string{"/coredns", "-conf", container.VolumeMounts[0].MountPath + "/Corefile"}, slices.Concat(container.Command, container.Args)); diff != "" {
+		t.Errorf("command (-want +got):\n%s", diff)
+	}
+	if mounted := pod.Volumes[0].ConfigMap; pod.Volumes[0].Name != container.VolumeMounts[0].Name || mounted == nil || mounted.Name != corefile.Name {
+		t.Errorf("the Corefile of %s is not what is mounted: %+v", corefile.Name, pod.Volumes)
+	}
+	ports := map[string]int32{}
+	for _, port := range container.Ports {
+		ports[port.Name] = port.ContainerPort
+	}
+	opens := func(port, pattern string) {
+		if text := fmt.Sprintf(pattern, ports[port]); ports[port] == 0 || !strings.Contains(corefile.Data["Corefile"], text) {
+			t.Errorf("the Corefile does not open the port %s: %q is not in\n%s", port, text, corefile.Data["Corefile"])
+		}
+	}
+	opens("dns", ".:%d {")
+	opens("dns-tcp", ".:%d {")
+	opens("metrics", "prometheus :%d\n")
+	opens(container.LivenessProbe.HTTPGet.Port.String(), "health :%d\n")
+	opens(container.ReadinessProbe.HTTPGet.Port.String(), "ready :%d\n")
+	for _, port := range service.Spec.Ports {
+		if port.Port != 53 || ports[port.TargetPort.String()] == 0 {
+			t.Errorf("the Service has the port %+v", port)
+		}
+	}
+	if !maps.Equal(service.Spec.Selector, deployment.Spec.Template.Labels) {
+		t.Errorf("the Service selects %v, and the Pods have %v", service.Spec.Selector, deployment.Spec.Template.Labels)
+	}
+}
+
+// checkZoneRights asks the API server what the ServiceAccounts may do with the kinds of zones.
+func checkZoneRights(ctx context.Context, t *testing.T, cl client.Client) {
+	tests := []struct {
+		account, verb, resource string
+		want                    bool
+	}{
+		{"namegate-coredns", "list", "zones", true},
+		{"namegate-coredns", "watch", "zoneslices", true},
+		{"namegate-coredns", "create", "zoneslices", false},
+		{"namegate-coredns", "patch", "zones", false},
+		{"namegate-coredns", "list", "records", false},
+		{"namegate-webhook", "create", "zoneslices", false},
+		{"default", "list", "zones", false},
+	}
+	for _, tt := range tests {
+		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+			User:               "system:serviceaccount:" + namespace + ":" + tt.account,
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Group: "kubi.zone", Verb: tt.verb, Resource: tt.resource},
+		}}
+		if err := cl.Create(ctx, review); err != nil {
+			t.Fatal(err)
+		}
+		if review.Status.Allowed != tt.want {
+			t.Errorf("%s may %s %s: %t, want %t", tt.account, tt.verb, tt.resource, review.Status.Allowed, tt.want)
+		}
 	}
 }
 
