@@ -30,12 +30,9 @@ func (m *Model) lost(obj ZoneObject, fqdn dnsname.Name, parent *zoneState) *Prob
 // losers yields what a parent publishes at a name and below it that a new sub-zone of that name does not let in.
 func (m *Model) losers(obj ZoneObject, fqdn dnsname.Name, parent *zoneState) func(yield func(Rest) bool) {
 	return func(yield func(Rest) bool) {
-		for name, records := range m.recordsAt.atOrBelow(fqdn) {
+		for _, records := range m.recordsAt.atOrBelow(fqdn) {
 			for _, r := range records {
-				concerned := r.zone == parent && r.verdict.Published() && !(r.obj.Type == typeDS && name == fqdn)
-				moves := r.obj.ZoneRef == nil && obj.Delegations.AdmitsRecord(r.obj.Namespace, relativeTo(name, fqdn), r.obj.Type) >= 0 &&
-					!m.wouldCut(obj, fqdn, name)
-				if concerned && !moves && !yield(Rest{KindRecord, r.obj.Key}) {
+				if r.zone == parent && r.verdict.Published() && !m.recordMoves(r, obj, fqdn) && !yield(Rest{KindRecord, r.obj.Key}) {
 					return
 				}
 			}
@@ -49,6 +46,15 @@ func (m *Model) losers(obj ZoneObject, fqdn dnsname.Name, parent *zoneState) fun
 			}
 		}
 	}
+}
+
+// recordMoves says whether a record of the parent would be published still: in a new sub-zone, or in the parent if that is its place.
+func (m *Model) recordMoves(r *recordState, obj ZoneObject, fqdn dnsname.Name) bool {
+	if r.obj.Type == typeDS && r.fqdn == fqdn {
+		return true
+	}
+	return r.obj.ZoneRef == nil && obj.Delegations.AdmitsRecord(r.obj.Namespace, relativeTo(r.fqdn, fqdn), r.obj.Type) >= 0 &&
+		!m.wouldCut(obj, fqdn, r.fqdn)
 }
 
 // wouldCut says whether a name lies at or below a zone that would become a sub-zone of a new one.

@@ -203,7 +203,7 @@ func TestModelFollowsFromObjects(t *testing.T) {
 			if diff := cmp.Diff(want, got, byValue); diff != "" {
 				t.Fatalf("seed %d, after step %d: the model differs from one that is made anew (-anew +model):\n%s\nrecords: %+v\nzones: %+v", seed, step, diff, w.records, w.zones)
 			}
-			checkPicture(t, m, got)
+			checkPicture(t, got)
 			for _, v := range got.Records {
 				reasons[v.Reason]++
 			}
@@ -223,7 +223,7 @@ func TestModelFollowsFromObjects(t *testing.T) {
 }
 
 // checkPicture holds what is true of every content: no name both a CNAME and something else, no record twice, one TTL for an RRset.
-func checkPicture(t *testing.T, m *Model, p picture) {
+func checkPicture(t *testing.T, p picture) {
 	t.Helper()
 	for key, entries := range p.Entries {
 		ttl, byName := map[string]uint32{}, map[string][]Entry{}

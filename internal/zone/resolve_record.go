@@ -178,7 +178,7 @@ func (m *Model) judgeRecord(r *recordState) (dnsname.Name, *zoneState, RecordVer
 		return name, nil, RecordVerdict{FQDN: name, Reason: zonev1alpha1.ReasonInvalidConfiguration,
 			Message: fmt.Sprintf("spec.%s: %s (rule %s)", p.Field, p.Detail, p.Rule.ID)}
 	}
-	zone, _, problem := m.adopter(r.obj, name)
+	zone, problem := m.adopter(r.obj, name)
 	switch {
 	case zone != nil:
 		return name, zone, RecordVerdict{}
@@ -217,36 +217,36 @@ func (m *Model) nameOfRecord(obj RecordObject) (dnsname.Name, *Problem) {
 	return name, nameProblem(err, obj.DomainName)
 }
 
-// adopter finds the zone that adopts a record of this name, and the delegation by which it does. The problem says why none does.
-func (m *Model) adopter(obj RecordObject, name dnsname.Name) (*zoneState, int, *Problem) {
+// adopter finds the zone that adopts a record of this name. The problem says why none does.
+func (m *Model) adopter(obj RecordObject, name dnsname.Name) (*zoneState, *Problem) {
 	if obj.ZoneRef != nil {
 		return m.namedAdopter(obj, name)
 	}
-	zone, delegation, passed := m.longestAdopter(Question{Namespace: obj.Namespace, Name: name, Type: obj.Type})
+	zone, _, passed := m.longestAdopter(Question{Namespace: obj.Namespace, Name: name, Type: obj.Type})
 	switch {
 	case zone != nil:
-		return zone, delegation, nil
+		return zone, nil
 	case len(passed) == 0:
-		return nil, -1, &Problem{Rule: rules.ZoneAbsent, Field: fieldDomainName, Value: name.FQDN(),
+		return nil, &Problem{Rule: rules.ZoneAbsent, Field: fieldDomainName, Value: name.FQDN(),
 			Detail: "no Zone has this name or one above it: the record is published when there is one that delegates the name to this namespace"}
 	}
-	return nil, -1, notDelegated(obj, name, passed)
+	return nil, notDelegated(obj, name, passed)
 }
 
-func (m *Model) namedAdopter(obj RecordObject, name dnsname.Name) (*zoneState, int, *Problem) {
+func (m *Model) namedAdopter(obj RecordObject, name dnsname.Name) (*zoneState, *Problem) {
 	zone := m.zones[*obj.ZoneRef]
 	if zone.content == nil {
-		return nil, -1, &Problem{Rule: rules.ZoneAbsent, Field: fieldZoneRef, Value: obj.ZoneRef.Name, Rests: []Rest{{KindZone, *obj.ZoneRef}},
+		return nil, &Problem{Rule: rules.ZoneAbsent, Field: fieldZoneRef, Value: obj.ZoneRef.Name, Rests: []Rest{{KindZone, *obj.ZoneRef}},
 			Detail: "that Zone is not published, as its own conditions say: this record waits for it"}
 	}
 	cut := m.cutBetween(name, zone)
-	if cut != nil && !(obj.Type == typeDS && cut.fqdn == name) {
-		return nil, -1, notDelegated(obj, name, []*zoneState{zone, cut})
+	if cut != nil && (obj.Type != typeDS || cut.fqdn != name) {
+		return nil, notDelegated(obj, name, []*zoneState{zone, cut})
 	}
-	if at := zone.obj.Delegations.AdmitsRecord(obj.Namespace, relativeTo(name, zone.fqdn), obj.Type); at >= 0 {
-		return zone, at, nil
+	if zone.obj.Delegations.AdmitsRecord(obj.Namespace, relativeTo(name, zone.fqdn), obj.Type) >= 0 {
+		return zone, nil
 	}
-	return nil, -1, notDelegated(obj, name, []*zoneState{zone})
+	return nil, notDelegated(obj, name, []*zoneState{zone})
 }
 
 // typeDS is the one type that stands on the parent's side of a delegation (RFC 4035 section 2.4).

@@ -5,7 +5,7 @@ import "time"
 // Serials are of the form YYYYMMDDnn and compared as RFC 1982 says. 0 stands for none, and is never given out.
 const (
 	serialsPerDay  = 100
-	quarterOfHour  = 15 * time.Minute
+	serialStep     = 15 * time.Minute
 	serialHalf     = uint32(1) << 31
 	yearFactor     = 10000 * serialsPerDay
 	monthFactor    = 100 * serialsPerDay
@@ -21,7 +21,7 @@ func NextSerial(last uint32, now time.Time) uint32 {
 	now = now.UTC()
 	today := firstOfDay(now)
 	if last == serialOfNoZone {
-		return today + uint32(now.Sub(now.Truncate(hoursOfTheDay))/quarterOfHour) //nolint:gosec // At most 95.
+		return today + uint32(now.Sub(now.Truncate(hoursOfTheDay))/serialStep) //nolint:gosec // At most 95.
 	}
 	if SerialLess(last, today) {
 		return today

@@ -52,7 +52,7 @@ func (m *Model) TryRecord(obj RecordObject) (RecordVerdict, []Problem) {
 		return RecordVerdict{Reason: zonev1alpha1.ReasonZoneNotFound, Message: problem.Detail}, m.known(problem)
 	}
 	r.fqdn = name
-	zone, _, problem := m.adopter(obj, name)
+	zone, problem := m.adopter(obj, name)
 	if problem != nil {
 		verdict := RecordVerdict{FQDN: name, Reason: zonev1alpha1.ReasonNotDelegated, Message: problem.Detail}
 		if problem.Rule == rules.ZoneAbsent {
