@@ -40,9 +40,9 @@ import (
 type publisher struct {
 	model   *zone.Model
 	traffic traffic
-	// begun is what had been spent when the controllers began to work.
-	begun spending
-	stop  func()
+	// fed is what it took to make zones of the records in the model. begun is what had been spent when the controllers began to work.
+	fed, begun spending
+	stop       func()
 
 	mu      sync.Mutex
 	zones   map[string]*watched
@@ -66,9 +66,11 @@ func startPublisher(ctx context.Context, b *testing.B, c *cluster.Cluster, zones
 		p.zones[z.Name] = &watched{live: map[string]struct{}{}}
 		p.model.SetZone(zone.ZoneOf(z))
 	}
+	before := p.spent()
 	for rec := range records {
 		p.model.SetRecord(zone.RecordOf(rec))
 	}
+	p.fed = spending{}.add(before, p.spent())
 	cfg, _, err := c.ServiceAccountConfig(ctx, stack.Namespace, cluster.OperatorServiceAccount)
 	must(b, err)
 	cfg.Wrap(p.traffic.count)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/e2e-framework/pkg/envconf"
 	"sigs.k8s.io/e2e-framework/pkg/features"
 	"sigs.k8s.io/yaml"
@@ -39,26 +40,37 @@ func TestRefusedSamples(t *testing.T) {
 		}).Feature())
 }
 
-// applySamples applies the good records, which some of the bad ones are in conflict with.
+// applySamples applies the good objects, which some of the bad ones are in conflict with: zones first, and no class, which the test has
+// of its own. Those of zones go when the feature ends; the others go with the class.
 func applySamples(ctx context.Context, t *testing.T) {
 	t.Helper()
 	samples, err := cluster.ReadManifests(filepath.Join(plane.Root(), "config/samples"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, sample := range samples {
-		if sample.GetKind() != "DNSRecord" {
-			continue
+	for _, kind := range []string{"DNSRecord", "Zone", "Record"} {
+		for _, sample := range samples {
+			if sample.GetKind() != kind {
+				continue
+			}
+			applySample(ctx, t, sample)
+			if kind != "DNSRecord" {
+				t.Cleanup(func() { remove(context.WithoutCancel(ctx), t, sample) })
+			}
 		}
-		manifest, err := yaml.Marshal(sample.Object)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := plane.Kubectl(ctx, bytes.NewReader(manifest), "apply", "-f", "-"); err != nil {
-			t.Fatal(err)
-		}
-		awaitReady(ctx, t, sample)
 	}
+}
+
+func applySample(ctx context.Context, t *testing.T, sample *unstructured.Unstructured) {
+	t.Helper()
+	manifest, err := yaml.Marshal(sample.Object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := plane.Kubectl(ctx, bytes.NewReader(manifest), "apply", "-f", "-"); err != nil {
+		t.Fatal(err)
+	}
+	awaitReady(ctx, t, sample)
 }
 
 func applyRefused(ctx context.Context, t *testing.T, file string) {
