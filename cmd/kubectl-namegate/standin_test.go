@@ -29,7 +29,7 @@ type standIn struct {
 	objects map[string][]client.Object // by resource
 	// forbidden are the namespaces that may not be read, "" standing for all at once; by resource.
 	forbidden map[string][]string
-	// before is called before each answer, without the lock.
+	// before is called before each answer, with the lock.
 	before func(resource string)
 	gets   int
 }
@@ -46,11 +46,11 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(parts) > 2 && parts[0] == "namespaces" {
 		namespace, parts = parts[1], parts[2:]
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.before != nil {
 		s.before(parts[0])
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.gets++
 	objects, known := s.objects[parts[0]]
 	switch {
@@ -69,6 +69,13 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		kind := map[string]string{zones: "ZoneList", records: "RecordList", zoneSlices: "ZoneSliceList"}[parts[0]]
 		s.list(w, r, objects, namespace, kind)
 	}
+}
+
+// change changes what the stand-in holds, between answers.
+func (s *standIn) change(do func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	do()
 }
 
 func (s *standIn) list(w http.ResponseWriter, r *http.Request, objects []client.Object, namespace, kind string) {

@@ -6,9 +6,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	zonev1alpha1 "github.com/namegate/namegate/api/zone/v1alpha1"
 	"github.com/namegate/namegate/internal/zone"
@@ -119,27 +121,27 @@ func TestExportRace(t *testing.T) {
 	cluster := exampleOrg()
 	config := cluster.serve(t)
 	want := runBinary(t, "", "zone", "export", "example-org", "--kubeconfig", config).stdout
-	slices := cluster.objects[zoneSlices]
-	cluster.objects[zoneSlices] = nil
-	asked := 0
-	cluster.before = func(resource string) {
-		if resource == zoneSlices {
-			if asked++; asked == 3 {
-				cluster.mu.Lock()
+	var slices []client.Object
+	var asked atomic.Int32
+	cluster.change(func() {
+		slices, cluster.objects[zoneSlices] = cluster.objects[zoneSlices], nil
+		cluster.before = func(resource string) {
+			if resource == zoneSlices && asked.Add(1) == 3 {
 				cluster.objects[zoneSlices] = slices
-				cluster.mu.Unlock()
 			}
 		}
+	})
+	if got := runBinary(t, "", "zone", "export", "example-org", "--kubeconfig", config); got.code != 0 || got.stdout != want || asked.Load() < 3 {
+		t.Errorf("after %d attempts: exit code %d, stderr %s", asked.Load(), got.code, got.stderr)
 	}
-	if got := runBinary(t, "", "zone", "export", "example-org", "--kubeconfig", config); got.code != 0 || got.stdout != want || asked < 3 {
-		t.Errorf("after %d attempts: exit code %d, stderr %s", asked, got.code, got.stderr)
-	}
-	cluster.before = nil
-	for _, o := range slices {
-		if slice, isSlice := o.(*zonev1alpha1.ZoneSlice); isSlice && slice.Zone == "example-org" {
-			slice.Entries[0].RData = "192.0.2.66"
+	cluster.change(func() {
+		cluster.before = nil
+		for _, o := range slices {
+			if slice, isSlice := o.(*zonev1alpha1.ZoneSlice); isSlice && slice.Zone == "example-org" {
+				slice.Entries[0].RData = "192.0.2.66"
+			}
 		}
-	}
+	})
 	got := runBinary(t, "", "zone", "export", "example-org", "--kubeconfig", config)
 	if got.code != 2 || got.stdout != "" || !strings.Contains(got.stderr, "does not have the content that the Zone lists") {
 		t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)

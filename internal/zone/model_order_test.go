@@ -187,7 +187,7 @@ var byValue = cmp.Comparer(func(a, b dnsname.Name) bool { return a == b })
 
 // TestModelFollowsFromObjects: whatever happened on the way, a model says what one says that is made of the same objects in another order.
 func TestModelFollowsFromObjects(t *testing.T) {
-	worlds, steps := 150, 120
+	worlds, steps := 80, 120
 	if testing.Short() {
 		worlds = 20
 	}

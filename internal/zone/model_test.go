@@ -3,6 +3,7 @@ package zone_test
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -176,6 +177,16 @@ func TestWhatBypassedTheGateIsNotPublished(t *testing.T) {
 	if c, _ := b.m.Content(key("dns/org")); c.LeftOut != 2 {
 		t.Errorf("%d left out; want 2", c.LeftOut)
 	}
+	for path, ttl := range map[string]int32{"a/ttl1": 60, "a/ttl2": 90} {
+		r := b.newRecord(path, "ttl.example.org.", "", "A", "192.0.2."+strconv.Itoa(int(ttl)))
+		r.Spec.TTL, r.CreationTimestamp = &ttl, metav1.Unix(int64(5000+ttl), 0)
+		b.m.SetRecord(zone.RecordOf(r))
+	}
+	b.expect("a/ttl2", zonev1alpha1.ReasonQuarantined, "dns/org")
+	b.expectEntries("dns/org", "example.org 360 NS ns.example.org.", "www.example.org 360 A 192.0.2.1", "ttl.example.org 60 A 192.0.2.60")
+	b.m.RemoveRecord(key("a/ttl1"), "")
+	b.expect("a/ttl2", zonev1alpha1.ReasonAdopted, "dns/org")
+	b.m.RemoveRecord(key("a/ttl2"), "")
 	b.m.RemoveRecord(key("a/good"), "")
 	b.expect("a/cname", zonev1alpha1.ReasonAdopted, "dns/org")
 	b.m.RemoveRecord(key("a/cname"), "")
@@ -459,6 +470,22 @@ func TestTryZone(t *testing.T) {
 	}
 }
 
+// TestTryZoneAboveAnother: a new sub-zone that would become the parent of a zone which stands alone takes what its own parent publishes there.
+func TestTryZoneAboveAnother(t *testing.T) {
+	b := newBench(t)
+	b.zone("x/inner", "inner.team.example.org.", "", "|none")
+	b.zone("dns/org", "example.org.", "", "|* zone:team")
+	b.expectZone("x/inner", zonev1alpha1.ReasonPublished, "")
+	b.record("b/www", "www.inner.team.example.org.", "", "A", "192.0.2.1")
+	b.expect("b/www", zonev1alpha1.ReasonAdopted, "dns/org")
+	z := &zonev1alpha1.Zone{ObjectMeta: b.meta("a/team"), Spec: zonev1alpha1.ZoneSpec{DomainName: "team.example.org.", Delegations: delegate("|* zone:inner")}}
+	_, problems := b.m.TryZone(zone.ZoneOf(z))
+	expectProblem(t, problems, "zone-takes-names apex-ns-absent")
+	z.Spec.Delegations = delegate("|*")
+	_, problems = b.m.TryZone(zone.ZoneOf(z))
+	expectProblem(t, problems, "apex-ns-absent")
+}
+
 // TestDenialsTellNothing: a refusal names neither the objects nor the namespaces of others.
 func TestDenialsTellNothing(t *testing.T) {
 	b := newBench(t)
@@ -503,6 +530,61 @@ func TestPartialModelKnowsOfNothingAbsent(t *testing.T) {
 	expectProblem(t, problems, "record-not-delegated")
 	_, problems = m.TryRecord(zone.RecordOf(b.newRecord("b/x", "www.x.team", "dns/net", "A", "192.0.2.1")))
 	expectProblem(t, problems, "record-not-delegated")
+}
+
+// TestWhoIsPublishedKeepsTheName: neither an older record that comes later nor an older zone takes a name from one that is published.
+func TestWhoIsPublishedKeepsTheName(t *testing.T) {
+	b := newBench(t)
+	ready := []metav1.Condition{{Type: zonev1alpha1.ConditionReady, Status: metav1.ConditionTrue}}
+	older := b.newRecord("a/www", "www.example.org.", "", "A", "192.0.2.1")
+	olderZone := &zonev1alpha1.Zone{ObjectMeta: b.meta("x/org"), Spec: zonev1alpha1.ZoneSpec{DomainName: "example.org."}}
+	z := b.zone("dns/org", "example.org.", "", "|*")
+	z.Status.Conditions = ready
+	b.m.SetZone(zone.ZoneOf(z))
+	holder := b.newRecord("b/www", "www.example.org.", "", "A", "192.0.2.2")
+	holder.Status.Conditions = ready
+	for _, later := range []bool{false, true} {
+		if !later {
+			b.m.SetRecord(zone.RecordOf(holder))
+		}
+		b.m.SetRecord(zone.RecordOf(older))
+		b.m.SetZone(zone.ZoneOf(olderZone))
+		if later {
+			b.m.SetRecord(zone.RecordOf(holder))
+		}
+		b.expect("b/www", zonev1alpha1.ReasonAdopted, "dns/org")
+		b.expect("a/www", zonev1alpha1.ReasonNameConflict, "dns/org")
+		b.expectZone("x/org", zonev1alpha1.ReasonNameConflict, "")
+		b.m.RemoveRecord(key("b/www"), "")
+		b.m.RemoveRecord(key("a/www"), "")
+	}
+}
+
+// TestCircleOfCNAMEs: of those in a circle the newest is left out, whatever the order in which they came, until the circle is open.
+func TestCircleOfCNAMEs(t *testing.T) {
+	for round := range 30 { // the order of the work is that of maps
+		b := newBench(t)
+		b.zone("dns/org", "example.org.", "", "|*")
+		records := []*zonev1alpha1.Record{
+			b.newRecord("a/1", "one.example.org.", "", "CNAME", "two.example.org."),
+			b.newRecord("a/2", "two.example.org.", "", "CNAME", "three.example.org."),
+			b.newRecord("a/3", "three.example.org.", "", "CNAME", "one.example.org."),
+		}
+		for i := range records {
+			b.m.SetRecord(zone.RecordOf(records[(i+round)%3]))
+		}
+		b.expect("a/1", zonev1alpha1.ReasonAdopted, "dns/org")
+		b.expect("a/2", zonev1alpha1.ReasonAdopted, "dns/org")
+		b.expect("a/3", zonev1alpha1.ReasonQuarantined, "dns/org")
+
+		holder := b.newRecord("a/0", "two.example.org.", "", "A", "192.0.2.1")
+		holder.Status.Conditions = []metav1.Condition{{Type: zonev1alpha1.ConditionReady, Status: metav1.ConditionTrue}}
+		b.m.SetRecord(zone.RecordOf(holder)) // it was there first: the CNAME of its name gives way, and opens the circle
+		b.expect("a/2", zonev1alpha1.ReasonQuarantined, "dns/org")
+		b.expect("a/3", zonev1alpha1.ReasonAdopted, "dns/org")
+		b.m.RemoveRecord(key("a/0"), "")
+		b.expect("a/3", zonev1alpha1.ReasonQuarantined, "dns/org")
+	}
 }
 
 // TestNameServersAreJudgedTogether: the address of one name server of a delegation stands at the delegation itself.
@@ -572,6 +654,13 @@ func TestView(t *testing.T) {
 	}
 	if !slices.IsSortedFunc(c.View, zone.Compare) {
 		t.Error("the view is not in canonical order")
+	}
+	b.record("a/new", "aaa.example.org.", "", "A", "192.0.2.1")
+	b.m.RemoveRecord(key("a/r1999"), "") // host-0000
+	b.record("a/late", "zzz.example.org.", "", "A", "192.0.2.1")
+	c, _ = b.m.Content(key("dns/org"))
+	if c.Count != 2003 || c.View[1].Name.String() != "aaa.example.org" || c.View[2].Name.String() != "host-0001.example.org" {
+		t.Errorf("after changes: %d entries, the view begins with %v", c.Count, c.View[:3])
 	}
 }
 

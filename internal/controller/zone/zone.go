@@ -71,6 +71,8 @@ type pass struct {
 	now     time.Time
 	// wrote says that the API server has taken a write of obj in this reconciliation, so that its version is the newest.
 	wrote bool
+	// there are the slices that were found, and were not being deleted, when those that are missing were sought; nil where none were sought.
+	there []zonev1alpha1.ZoneSlice
 	// again is when to look at the Zone again; 0 for when something happens.
 	again time.Duration
 }
@@ -97,6 +99,8 @@ func (r *Zones) Reconcile(ctx context.Context, z *zonev1alpha1.Zone) (reconcile.
 		// Nothing can be created there any more. While its records go, one by one, this is tried at the pace of publications.
 		r.pace.published(z.UID)
 		return reconcile.Result{}, nil
+	case err != nil:
+		r.pace.published(z.UID) // what failed waits for its turn anew, however many events come meanwhile
 	}
 	return reconcile.Result{RequeueAfter: p.again}, err
 }
