@@ -70,7 +70,7 @@ fuzz: ## Run each fuzz target for FUZZTIME (10s).
 .PHONY: bench
 bench: controlplane ## Run the benchmarks COUNT times (6), into dist/bench.txt for benchstat.
 	@mkdir -p dist
-	KUBEBUILDER_ASSETS=$(CURDIR)/bin/controlplane go test -run '^$$' -bench . -benchmem -count $(COUNT) -timeout 60m ./test/bench/... | tee dist/bench.txt
+	KUBEBUILDER_ASSETS=$(CURDIR)/bin/controlplane go test -run '^$$' -bench . -benchmem -count $(COUNT) -timeout 120m ./test/bench/... | tee dist/bench.txt
 
 ##@ Change
 

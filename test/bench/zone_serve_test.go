@@ -153,7 +153,7 @@ func startStock(ctx context.Context, b *testing.B, binary, files, dir string) (a
 
 // servedQuestions are eight of ten for addresses that are there, one for a type that is not, and one for a name that is not.
 func servedQuestions(names []string) []byte {
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // The same questions each time.
+	random := rand.New(rand.NewPCG(1, 2)) // the same questions each time
 	var out []byte
 	for i := range 20_000 {
 		host, rtype := random.IntN(servedRecords), "A"

@@ -1,6 +1,7 @@
 package zone
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -73,16 +74,17 @@ func mapChanges(path string, from, to map[string]string) []operation {
 		return []operation{{Op: opRemove, Path: path}}
 	}
 	var out []operation
-	for _, key := range slices.Sorted(maps.Keys(from)) {
+	for key := range from {
 		if _, stays := to[key]; !stays {
 			out = append(out, operation{Op: opRemove, Path: path + "/" + pointer.Replace(key)})
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(to)) {
-		if from[key] != to[key] {
-			out = append(out, operation{Op: opAdd, Path: path + "/" + pointer.Replace(key), Value: to[key]})
+	for key, value := range to {
+		if from[key] != value {
+			out = append(out, operation{Op: opAdd, Path: path + "/" + pointer.Replace(key), Value: value})
 		}
 	}
+	slices.SortFunc(out, func(a, b operation) int { return cmp.Or(-strings.Compare(a.Op, b.Op), strings.Compare(a.Path, b.Path)) }) // removals first
 	if len(from) == 0 || len(out) > maxOperations {
 		return []operation{{Op: opAdd, Path: path, Value: to}}
 	}
@@ -121,6 +123,7 @@ type listEdit struct {
 // editsOf goes through two lists side by side: what is in one of them alone is taken out or put in where it stands. That is right for
 // lists of one order, as these are unless somebody has changed the stored one; apply tells.
 func editsOf(from, to []zonev1alpha1.ZoneEntry) (out []listEdit) {
+	from, to = unlikeEnds(from, to)
 	old, now := setOf(from), setOf(to)
 	for at := 0; len(from)+len(to) > 0 && len(out) <= maxOperations; {
 		leaves := len(from) > 0 && !now[from[0]]
@@ -137,6 +140,14 @@ func editsOf(from, to []zonev1alpha1.ZoneEntry) (out []listEdit) {
 		}
 	}
 	return out
+}
+
+// unlikeEnds leaves out what two lists end with alike: of a long list most, as a rule, since a new serial changes the SOA record, which is the first.
+func unlikeEnds(a, b []zonev1alpha1.ZoneEntry) (_, _ []zonev1alpha1.ZoneEntry) {
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	return a, b
 }
 
 // apply returns the list that edits make; nil where they do not fit.

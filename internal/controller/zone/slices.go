@@ -3,6 +3,7 @@ package zone
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -33,7 +34,7 @@ func LeanSlice(s *zonev1alpha1.ZoneSlice) {
 // is not the zone's any more. Where the content has not changed, it restores what somebody has taken away, unless that was another process
 // which has published another content: there is nobody to take away again what was restored.
 func (r *Zones) carry(ctx context.Context, p *pass, digests map[string]string, changed bool) (created int, whole bool, err error) {
-	missing, err := r.missing(ctx, p.obj, digests)
+	missing, err := r.missing(ctx, p, digests)
 	if err != nil || len(missing) == 0 {
 		return 0, err == nil, err
 	}
@@ -48,7 +49,8 @@ func (r *Zones) carry(ctx context.Context, p *pass, digests map[string]string, c
 }
 
 // missing returns the digests that no slice of the zone has.
-func (r *Zones) missing(ctx context.Context, z *zonev1alpha1.Zone, digests map[string]string) (map[string]struct{}, error) {
+func (r *Zones) missing(ctx context.Context, p *pass, digests map[string]string) (map[string]struct{}, error) {
+	z := p.obj
 	there, err := r.slicesOf(ctx, z)
 	if err != nil {
 		return nil, err
@@ -65,6 +67,7 @@ func (r *Zones) missing(ctx context.Context, z *zonev1alpha1.Zone, digests map[s
 			missing[digest] = struct{}{}
 		}
 	}
+	p.there = r.lasting(there)
 	return missing, nil
 }
 
@@ -134,15 +137,15 @@ func (r *Zones) replace(ctx context.Context, z *zonev1alpha1.Zone, want *zonev1a
 // sweep deletes the slices of the zone that its status does not list. The status that says so has to be the newest, or else a slice that
 // another process has just put to use would go.
 func (r *Zones) sweep(ctx context.Context, p *pass) error {
-	there, err := r.slicesOf(ctx, p.obj)
-	if err != nil {
-		return err
+	there := p.there
+	if there == nil {
+		var err error
+		if there, err = r.slicesOf(ctx, p.obj); err != nil {
+			return err
+		}
+		there = r.lasting(there)
 	}
-	listed := map[string]bool{}
-	for _, digest := range p.obj.Status.Slices {
-		listed[zone.SliceName(p.obj.Name, digest)] = true
-	}
-	there = slices.DeleteFunc(there, func(s zonev1alpha1.ZoneSlice) bool { return listed[s.Name] || r.recent.deleted(&s) })
+	there = unlisted(p.obj, there)
 	if len(there) == 0 {
 		return nil
 	}
@@ -150,6 +153,26 @@ func (r *Zones) sweep(ctx context.Context, p *pass) error {
 		return err
 	}
 	return inParallel(there, func(s zonev1alpha1.ZoneSlice) error { return r.delete(ctx, &s) })
+}
+
+// lasting returns, in the place of slices that the cache has just shown, those that are not being deleted.
+func (r *Zones) lasting(there []zonev1alpha1.ZoneSlice) []zonev1alpha1.ZoneSlice {
+	return slices.DeleteFunc(there, func(s zonev1alpha1.ZoneSlice) bool { return r.recent.deleted(&s) })
+}
+
+// unlisted returns the slices that the status of a zone does not list.
+func unlisted(z *zonev1alpha1.Zone, there []zonev1alpha1.ZoneSlice) (out []zonev1alpha1.ZoneSlice) {
+	listed := make(map[string]struct{}, len(z.Status.Slices)) // by the part of the digest that is in the name
+	for _, digest := range z.Status.Slices {
+		listed[zone.SliceName("", digest)[1:]] = struct{}{}
+	}
+	for i := range there {
+		end, _ := strings.CutPrefix(there[i].Name, z.Name+"-")
+		if _, stays := listed[end]; !stays {
+			out = append(out, there[i])
+		}
+	}
+	return out
 }
 
 func (r *Zones) delete(ctx context.Context, s *zonev1alpha1.ZoneSlice) error {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -18,9 +19,11 @@ import (
 	"github.com/namegate/namegate/internal/zone"
 )
 
-// publishedStatus is the status of a zone with this content, but for what goes with the serial.
+// publishedStatus is the status of a zone with this content, but for what goes with the serial: slices and entries, which are large, are still
+// those of z.
 func publishedStatus(z *zonev1alpha1.Zone, content zone.Content) *zonev1alpha1.ZoneStatus {
-	status := z.Status.DeepCopy()
+	status := new(z.Status)
+	status.Conditions = slices.Clone(status.Conditions)
 	status.FQDN, status.ObservedGeneration = content.Origin.FQDN(), z.Generation
 	status.EntryCount = int32(content.Count) //nolint:gosec // A count of objects in memory.
 	set := func(typ string, holds bool, reason, message string) {
