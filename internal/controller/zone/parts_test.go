@@ -12,12 +12,15 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	zonev1alpha1 "github.com/namegate/namegate/api/zone/v1alpha1"
@@ -147,5 +150,29 @@ namegate_zones{reason="Published"} 1
 	countPublication(false, common.ErrStale)
 	if got := testutil.ToFloat64(publications.WithLabelValues("conflict")) - before; got != 1 {
 		t.Errorf("%v conflicts", got)
+	}
+}
+
+// TestOwnEventsAreKnown: what this process has written does not wake the Zone, and what anybody else has written does.
+func TestOwnEventsAreKnown(t *testing.T) {
+	r, from := newZones(nil, nil, Options{}), func(uid, version string) *zonev1alpha1.Zone {
+		return &zonev1alpha1.Zone{ObjectMeta: metav1.ObjectMeta{UID: types.UID(uid), ResourceVersion: version}}
+	}
+	wakes := func(z *zonev1alpha1.Zone) bool {
+		return r.fromElsewhere().Update(event.UpdateEvent{ObjectOld: from("a", "1"), ObjectNew: z})
+	}
+	if !wakes(from("a", "2")) {
+		t.Error("a version of somebody else does not wake")
+	}
+	r.wrote(&pass{obj: from("a", "2")}, &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "3"}})
+	if wakes(from("a", "3")) {
+		t.Error("its own version wakes")
+	}
+	if !wakes(from("a", "4")) || !wakes(from("b", "3")) {
+		t.Error("what somebody else has written does not wake")
+	}
+	r.Gone(from("a", "3"))
+	if r.own.Len() != 0 {
+		t.Error("a Zone that is gone is still remembered")
 	}
 }

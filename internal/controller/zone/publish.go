@@ -20,7 +20,7 @@ func (r *Zones) publish(ctx context.Context, p *pass) error {
 	if p.again = r.pace.waits(p.obj.UID, p.now); p.again > 0 {
 		return nil
 	}
-	for range attempts {
+	for attempt := range attempts {
 		content, published := r.model.Content(client.ObjectKeyFromObject(p.obj))
 		if !published {
 			return nil // it has changed since the verdict, which wakes this zone
@@ -36,7 +36,11 @@ func (r *Zones) publish(ctx context.Context, p *pass) error {
 			return err
 		}
 		if whole {
-			return r.announce(ctx, p, content, changed, count)
+			err := r.announce(ctx, p, content, changed, count)
+			if attempt > 0 {
+				r.own.Drop(p.obj.UID) // a look at what was written takes away the slices of the content that is overtaken
+			}
+			return err
 		}
 	}
 	p.again = time.Millisecond

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -68,7 +69,7 @@ func setupZones(mgr ctrl.Manager, o Options, bell *common.Alarm) error {
 	r := newZones(mgr.GetClient(), mgr.GetAPIReader(), o)
 	start := func(ctx context.Context) { objects.serve(ctx, mgr.GetClient()) }
 	return ctrl.NewControllerManagedBy(mgr).Named("zone").
-		For(&zonev1alpha1.Zone{}).
+		For(&zonev1alpha1.Zone{}, builder.WithPredicates(r.fromElsewhere())).
 		Watches(&zonev1alpha1.Zone{}, common.Forgets(r.Gone)).
 		Watches(&zonev1alpha1.ZoneSlice{}, r.sliceEvents()).
 		WatchesRawSource(common.SideDoor{Bell: bell, OnStart: start, Ready: o.Fed}).

@@ -83,7 +83,7 @@ func (r *Zones) patchStatus(ctx context.Context, p *pass, want *zonev1alpha1.Zon
 		return r.refused(ctx, p, err)
 	}
 	p.obj.Status = *want
-	p.written(meta)
+	r.wrote(p, meta)
 	return nil
 }
 

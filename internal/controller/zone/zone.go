@@ -14,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	zonev1alpha1 "github.com/namegate/namegate/api/zone/v1alpha1"
@@ -55,6 +57,8 @@ type Zones struct {
 	pace   *pace
 	// written are the versions of Zones that the cache has not shown yet.
 	written common.Notes[common.Version]
+	// own are the versions of Zones that this process has written last.
+	own common.Notes[string]
 	// recent are the writes of ZoneSlices that the cache has not shown yet.
 	recent recent
 }
@@ -122,7 +126,16 @@ var sliceNameExtra = len(zone.SliceName("", strings.Repeat("0", len(zone.DigestO
 // Gone forgets a Zone that does not exist any more.
 func (r *Zones) Gone(z client.Object) {
 	r.written.Drop(z.GetUID())
+	r.own.Drop(z.GetUID())
 	r.pace.forget(z.GetUID())
+}
+
+// fromElsewhere lets through the events of Zones but those of what this process has written itself, which it knows already. The pass that
+// wrote it ends in success, or comes again by itself.
+func (r *Zones) fromElsewhere() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		return e.ObjectNew.GetResourceVersion() != r.own.Of(e.ObjectNew.GetUID())
+	}}
 }
 
 // write makes slices, status and label say what the model says. The label comes last: a gate that is away refuses it, and nothing else.
@@ -162,13 +175,14 @@ func (r *Zones) associate(ctx context.Context, p *pass) error {
 	if err := r.client.Patch(ctx, meta, client.RawPatch(types.MergePatchType, body), common.FieldOwner); err != nil {
 		return staleOr(err)
 	}
-	p.written(meta)
+	r.wrote(p, meta)
 	return nil
 }
 
-// written takes over the version that a write made.
-func (p *pass) written(meta *metav1.PartialObjectMetadata) {
+// wrote takes over the version that a write made.
+func (r *Zones) wrote(p *pass, meta *metav1.PartialObjectMetadata) {
 	p.obj.ResourceVersion, p.wrote = meta.ResourceVersion, true
+	r.own.Keep(p.obj.UID, meta.ResourceVersion)
 }
 
 // metadataOf names a Zone in a request whose answer is its metadata alone: without the entries, which may be 64 KiB.
