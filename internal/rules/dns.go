@@ -3,7 +3,7 @@ package rules
 // Rules for DNSClass and DNSRecord.
 var (
 	IdentityImmutable = register(Rule{ID: "identity-immutable", Severity: Deny, Layer: Schema, Source: "docs/decisions.md",
-		Summary: "What identifies a record (type, domain, subdomain, dnsClassRef) cannot change; delete it and create the other."})
+		Summary: "What identifies a record or zone (type, domain, subdomain, dnsClassRef; domainName, zoneRef) cannot change; delete it and create the other."})
 	HMACOneSecret = register(Rule{ID: "hmac-one-secret", Severity: Deny, Layer: Schema, Source: "dns-operator, DNSClass validation",
 		Summary: "hmacAuth has exactly one of secretRef and secret."})
 

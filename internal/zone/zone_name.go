@@ -1,10 +1,10 @@
 package zone
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/namegate/namegate/internal/dnsname"
+	"github.com/namegate/namegate/internal/record"
 	"github.com/namegate/namegate/internal/rules"
 )
 
@@ -87,14 +87,7 @@ func nameProblem(err error, text string) *Problem {
 	if err == nil {
 		return nil
 	}
-	rule := rules.NameCharacter
-	var named *dnsname.Error
-	if errors.As(err, &named) {
-		if known, ok := rules.Lookup(string(named.Reason)); ok {
-			rule = known
-		}
-	}
-	return &Problem{Rule: rule, Field: fieldDomainName, Value: text, Detail: err.Error()}
+	return &Problem{Rule: record.NameRule(err), Field: fieldDomainName, Value: text, Detail: err.Error()}
 }
 
 // unnamedParent says that the zone which a zoneRef names is not there, or has no name yet.
