@@ -133,8 +133,8 @@ func (c *cluster) contentOnce(ctx context.Context, key zone.Key) (zone.Entry, []
 		return zone.Entry{}, nil, err
 	}
 	var entries []zone.Entry
-	for shard, digest := range z.Status.Slices {
-		add, err := entriesOf(slices, key.Name, shard, digest)
+	for _, digest := range z.Status.Slices {
+		add, err := entriesOf(slices, key.Name, digest)
 		if err != nil {
 			return zone.Entry{}, nil, err
 		}
@@ -177,14 +177,14 @@ func (c *cluster) slices(ctx context.Context, key zone.Key) (map[string]*zonev1a
 	return out, err
 }
 
-// entriesOf finds the shard that a Zone lists, and reads it if it is whole.
-func entriesOf(slices map[string]*zonev1alpha1.ZoneSlice, zoneName, shard, digest string) ([]zone.Entry, error) {
+// entriesOf finds the slice that a Zone lists, and reads it if it is whole.
+func entriesOf(slices map[string]*zonev1alpha1.ZoneSlice, zoneName, digest string) ([]zone.Entry, error) {
 	name := zone.SliceName(zoneName, digest)
 	slice := slices[name]
 	switch {
 	case slice == nil:
 		return nil, &tornError{name, "is missing"}
-	case slice.Zone != zoneName || slice.Shard != shard || zone.DigestOf(shard, slice.Entries) != digest:
+	case slice.Zone != zoneName || zone.DigestOf(slice.Shard, slice.Entries) != digest:
 		return nil, &tornError{name, "does not have the content that the Zone lists"}
 	}
 	out := make([]zone.Entry, 0, len(slice.Entries))

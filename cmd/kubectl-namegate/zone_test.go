@@ -158,7 +158,7 @@ func TestExportOfPoison(t *testing.T) {
 	slice.TypeMeta = metav1.TypeMeta{APIVersion: zonev1alpha1.GroupVersion.String(), Kind: "ZoneSlice"}
 	slice.Digest = zone.DigestOf("s", slice.Entries)
 	slice.Name = zone.SliceName("poison", slice.Digest)
-	z.Status = zonev1alpha1.ZoneStatus{Slices: map[string]string{"s": slice.Digest}, Entries: []zonev1alpha1.ZoneEntry{{FQDN: "poison.example.", Type: "SOA", Class: "IN", RData: "a. b. 1 2 3 4 5"}}}
+	z.Status = zonev1alpha1.ZoneStatus{Slices: []string{slice.Digest}, Entries: []zonev1alpha1.ZoneEntry{{FQDN: "poison.example.", Type: "SOA", Class: "IN", RData: "a. b. 1 2 3 4 5"}}}
 	cluster.objects[zones] = append(cluster.objects[zones], z)
 	cluster.objects[zoneSlices] = append(cluster.objects[zoneSlices], slice)
 	got := runBinary(t, "", "zone", "export", "poison", "--kubeconfig", cluster.serve(t))

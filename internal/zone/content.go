@@ -1,6 +1,7 @@
 package zone
 
 import (
+	zonev1alpha1 "github.com/namegate/namegate/api/zone/v1alpha1"
 	"github.com/namegate/namegate/internal/dnsname"
 )
 
@@ -17,7 +18,7 @@ type content struct {
 	// leftOut is the number of records that were adopted and are not published.
 	leftOut int
 	// shown is the view, nil where it has to be made; it ends before the name of the key shownTo, unless that is empty.
-	shown   []Entry
+	shown   []zonev1alpha1.ZoneEntry
 	shownTo string
 	// noNameServer says that no record gives an NS record at the apex.
 	noNameServer bool
@@ -46,15 +47,15 @@ func (c *content) owner(name dnsname.Name) *owner {
 }
 
 // maxView is the size of the entries that the status of a Zone shows, in bytes of their JSON form.
-const maxView = 64 << 10
+const maxView = 32 << 10
 
 // viewOverhead is what the JSON form of an entry has besides its name, type and rdata, in bytes.
 const viewOverhead = 72
 
 // view returns the first entries in canonical order, as many as fit. It is kept as long as nothing changes in it.
-func (c *content) view() []Entry {
+func (c *content) view() []zonev1alpha1.ZoneEntry {
 	if c.shown == nil {
-		c.shown, c.shownTo = []Entry{}, ""
+		c.shown, c.shownTo = []zonev1alpha1.ZoneEntry{}, ""
 		c.makeView()
 	}
 	return c.shown
@@ -69,7 +70,7 @@ func (c *content) makeView() {
 				c.shownTo = sortKey(name)
 				return
 			}
-			c.shown = append(c.shown, e)
+			c.shown = append(c.shown, e.View())
 		}
 	}
 }

@@ -122,7 +122,7 @@ func (b *bench) entries(path string) []string {
 	}
 	var out []string
 	for _, e := range c.View {
-		out = append(out, fmt.Sprintf("%s %d %s %s", e.Name, e.TTL, e.Type, e.RData))
+		out = append(out, fmt.Sprintf("%s %d %s %s", strings.TrimSuffix(e.FQDN, "."), e.TTL, e.Type, e.RData))
 	}
 	slices.Sort(out)
 	return out
@@ -649,17 +649,17 @@ func TestView(t *testing.T) {
 		b.record(fmt.Sprintf("a/r%d", i), fmt.Sprintf("host-%04d.example.org.", 1999-i), "", "A", "192.0.2.1")
 	}
 	c, _ := b.m.Content(key("dns/org"))
-	if c.Count != 2002 || len(c.View) < 500 || len(c.View) > 1000 || c.View[1].Name.String() != "host-0000.example.org" {
+	if c.Count != 2002 || len(c.View) < 250 || len(c.View) > 500 || c.View[1].FQDN != "host-0000.example.org." {
 		t.Errorf("%d entries, %d shown, the second is %v", c.Count, len(c.View), c.View[1])
 	}
-	if !slices.IsSortedFunc(c.View, zone.Compare) {
+	if !slices.IsSortedFunc(c.View[1:], func(a, b zonev1alpha1.ZoneEntry) int { return strings.Compare(a.FQDN, b.FQDN) }) {
 		t.Error("the view is not in canonical order")
 	}
 	b.record("a/new", "aaa.example.org.", "", "A", "192.0.2.1")
 	b.m.RemoveRecord(key("a/r1999"), "") // host-0000
 	b.record("a/late", "zzz.example.org.", "", "A", "192.0.2.1")
 	c, _ = b.m.Content(key("dns/org"))
-	if c.Count != 2003 || c.View[1].Name.String() != "aaa.example.org" || c.View[2].Name.String() != "host-0001.example.org" {
+	if c.Count != 2003 || c.View[1].FQDN != "aaa.example.org." || c.View[2].FQDN != "host-0001.example.org." {
 		t.Errorf("after changes: %d entries, the view begins with %v", c.Count, c.View[:3])
 	}
 }

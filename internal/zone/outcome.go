@@ -73,12 +73,12 @@ type Content struct {
 	SOA    SOA
 	// Hash is the same for the same content.
 	Hash string
-	// Digests of the shards, by their IDs.
-	Digests map[string]string
+	// Digests of the shards, in the order of their IDs.
+	Digests []string
 	// Count of entries, the SOA included.
 	Count int
 	// View holds the first entries in canonical order, without the SOA, as many as fit into the view's size.
-	View []Entry
+	View []zonev1alpha1.ZoneEntry
 	// LeftOut is how many Records were adopted and are not in the zone.
 	LeftOut int
 	// NoNameServer says that no Record gives the apex an NS record, and the one there is made of the SOA.

@@ -25,6 +25,8 @@ const digestSize = 16
 // them, and so every digest, follows from the entries alone: not from the order in which they came.
 type Shards struct {
 	root *shard
+	// leaves is how many there were when their digests were taken last.
+	leaves int
 }
 
 // shard is a node of the tree of hashes: one with two halves, or a leaf with entries.
@@ -71,10 +73,11 @@ type Shard struct {
 // All yields every shard that is not empty, in the order of their IDs, with its digest. The entries are in the order of the digest.
 func (s *Shards) All(yield func(Shard) bool) { s.root.walk(yield) }
 
-// Digests returns the digest of each shard by its ID.
-func (s *Shards) Digests() map[string]string {
-	out := map[string]string{}
-	s.root.leaves(func(leaf *shard) { out[leaf.id] = leaf.sum() })
+// Digests returns the digest of each shard, in the order of their IDs.
+func (s *Shards) Digests() []string {
+	out := make([]string, 0, s.leaves+1)
+	s.root.leaves(func(leaf *shard) { out = append(out, leaf.sum()) })
+	s.leaves = len(out)
 	return out
 }
 
@@ -87,7 +90,8 @@ func (s *Shards) Hash(origin dnsname.Name, soa SOA) string {
 
 func place(e Entry) placed {
 	p := placed{Entry: e}
-	owner, own := sha256.Sum256([]byte(e.Name.String())), sha256.Sum256(appendEntry(nil, e.Name.String(), int64(e.TTL), string(e.Type), e.RData))
+	var line [256]byte // most fit
+	owner, own := sha256.Sum256([]byte(e.Name.String())), sha256.Sum256(appendEntry(line[:0], e.Name.String(), int64(e.TTL), string(e.Type), e.RData))
 	copy(p.at[:8], owner[:8])
 	copy(p.at[8:], own[:8])
 	return p
@@ -203,7 +207,7 @@ func (n *shard) sum() string {
 		return n.digest
 	}
 	if n.isLeaf() {
-		text := append([]byte(n.id), '\n')
+		text := append(append(make([]byte, 0, len(n.id)+1+n.bytes), n.id...), '\n')
 		for _, p := range n.entries {
 			text = appendEntry(text, p.Name.String(), int64(p.TTL), string(p.Type), p.RData)
 		}
@@ -242,7 +246,15 @@ const sliceNameDigits = 20
 
 // SliceName is the name of the ZoneSlice of a Zone that has this digest.
 func SliceName(zone, digest string) string {
-	return zone + "-" + digest[:min(len(digest), sliceNameDigits)]
+	return zone + "-" + SliceNameEnd(digest)
+}
+
+// SliceNameEnd is what follows the name of the Zone, and a hyphen, in the name of the ZoneSlice that has this digest.
+func SliceNameEnd(digest string) string { return digest[:min(len(digest), sliceNameDigits)] }
+
+// AppendSliceName appends what SliceName returns, for those who look at many.
+func AppendSliceName(to []byte, zone, digest string) []byte {
+	return append(append(append(to, zone...), '-'), SliceNameEnd(digest)...)
 }
 
 // EntryOf reads an entry of a ZoneSlice.

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
@@ -110,7 +111,10 @@ func startZoneOf(b *testing.B, c *cluster.Cluster, name string, n int) *publishe
 
 // shown is how many of the first records may be in the view that the status of a Zone gives. A small zone is shown to a greater part than a large
 // one, so that only changes of other records are comparable.
-const shown = 700
+const shown = 350
+
+// changesMeasured is how many changes are measured: so many that the garbage collector runs a few times, whose work is theirs too.
+const changesMeasured = 1000
 
 // changeZone changes one record after the other, here and there in the zone.
 func changeZone(b *testing.B, c *cluster.Cluster, n int) spending {
@@ -128,9 +132,10 @@ func changeZone(b *testing.B, c *cluster.Cluster, n int) spending {
 	for range 3 { // connections, caches and pools are warm after that
 		change()
 	}
+	runtime.GC() // what startZoneOf has left is not theirs
 	before, first := p.spent(), changes
-	for b.Loop() { // by the dozen: a loaded machine makes only a few in the time of a benchmark
-		for range 12 {
+	for b.Loop() { // once: it takes longer than a benchmark lasts
+		for range changesMeasured {
 			change()
 		}
 	}

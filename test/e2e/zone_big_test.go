@@ -72,8 +72,8 @@ func testBigZone(t *testing.T, name string, size int) {
 			}
 			get(ctx, t, z)
 			changed := 0
-			for shard, digest := range z.Status.Slices {
-				if before.Slices[shard] != digest {
+			for _, digest := range z.Status.Slices {
+				if !slices.Contains(before.Slices, digest) {
 					changed++
 				}
 			}
@@ -152,8 +152,8 @@ func checkSlices(ctx context.Context, t *testing.T, z *zonev1alpha1.Zone, entrie
 	for i := range list.Items {
 		slice := &list.Items[i]
 		total += len(slice.Entries)
-		if len(slice.Entries) > maxSliceEntries || z.Status.Slices[slice.Shard] != slice.Digest {
-			t.Errorf("slice %s has %d entries and digest %s; the zone lists %s", slice.Name, len(slice.Entries), slice.Digest, z.Status.Slices[slice.Shard])
+		if len(slice.Entries) > maxSliceEntries || !slices.Contains(z.Status.Slices, slice.Digest) {
+			t.Errorf("slice %s has %d entries; the zone lists its digest %s: %v", slice.Name, len(slice.Entries), slice.Digest, slices.Contains(z.Status.Slices, slice.Digest))
 		}
 	}
 	status, err := json.Marshal(z.Status)

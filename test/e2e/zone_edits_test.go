@@ -489,7 +489,7 @@ func (w *serialWatch) watchStatuses(ctx context.Context, statuses watch.Interfac
 
 // step compares two versions of one Zone that follow one another.
 func (w *serialWatch) step(before zonev1alpha1.ZoneStatus, z *zonev1alpha1.Zone) {
-	sameContent := before.Hash == z.Status.Hash && maps.Equal(before.Slices, z.Status.Slices)
+	sameContent := before.Hash == z.Status.Hash && slices.Equal(before.Slices, z.Status.Slices)
 	switch {
 	case before.Serial == 0:
 	case int32(uint32(z.Status.Serial)-uint32(before.Serial)) < 0: // RFC 1982

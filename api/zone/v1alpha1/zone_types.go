@@ -212,7 +212,7 @@ type ZoneStatus struct {
 	// +kubebuilder:validation:MaxLength=254
 	FQDN string `json:"fqdn,omitempty"`
 
-	// entries are the records of the zone, for people to read, the SOA first: as many as fit into 64 KiB. Programs read the ZoneSlices.
+	// entries are the records of the zone, for people to read, the SOA first: as many as fit into 32 KiB. Programs read the ZoneSlices.
 	//
 	// +optional
 	// +listType=atomic
@@ -242,13 +242,14 @@ type ZoneStatus struct {
 	// +kubebuilder:validation:Maximum=4294967295
 	Serial int64 `json:"serial,omitempty"`
 
-	// slices are the digests of the ZoneSlices that make up the content of this serial, by shard. Who serves the zone takes it when it
-	// has them all.
+	// slices are the digests of the ZoneSlices that make up the content of this serial, in the order of their shards. Who serves the zone
+	// takes it when it has them all.
 	//
 	// +optional
-	// +mapType=atomic
-	// +kubebuilder:validation:MaxProperties=65536
-	Slices map[string]string `json:"slices,omitempty"`
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=65536
+	// +kubebuilder:validation:items:MaxLength=64
+	Slices []string `json:"slices,omitempty"`
 }
 
 // Zone is a DNS zone. Records and sub-zones of any namespace join it where its delegations let them.

@@ -402,10 +402,8 @@ func (in *ZoneStatus) DeepCopyInto(out *ZoneStatus) {
 	}
 	if in.Slices != nil {
 		in, out := &in.Slices, &out.Slices
-		*out = make(map[string]string, len(*in))
-		for key, val := range *in {
-			(*out)[key] = val
-		}
+		*out = make([]string, len(*in))
+		copy(*out, *in)
 	}
 }
 

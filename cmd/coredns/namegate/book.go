@@ -126,7 +126,7 @@ func (b *book) setShard(s *shard) touched {
 
 func (b *book) putShard(s *shard, out touched) {
 	b.shards[s.key] = s
-	if a := b.zones[types.NamespacedName{Namespace: s.key.Namespace, Name: s.zone}]; a != nil && a.shards[s.id] == s.digest {
+	if a := b.zones[types.NamespacedName{Namespace: s.key.Namespace, Name: s.zone}]; a != nil && slices.Contains(a.digests, s.digest) {
 		out.add(a.origin)
 	}
 }
@@ -205,17 +205,17 @@ func (b *book) plan(origin string) plan {
 		return p
 	}
 	p.err = p.chosen.err
-	for _, id := range slices.Sorted(maps.Keys(p.chosen.shards)) {
-		b.planShard(&p, id, p.chosen.shards[id])
+	for _, digest := range p.chosen.digests {
+		b.planShard(&p, digest)
 	}
 	return p
 }
 
-func (b *book) planShard(p *plan, id, digest string) {
+func (b *book) planShard(p *plan, digest string) {
 	owner := p.chosen.key
 	s := b.shards[types.NamespacedName{Namespace: owner.Namespace, Name: zone.SliceName(owner.Name, digest)}]
 	switch {
-	case s == nil || s.zone != owner.Name || s.id != id || s.digest != digest:
+	case s == nil || s.zone != owner.Name || s.digest != digest:
 		p.missing++
 	case s.err != nil:
 		p.err = sliceError(s)

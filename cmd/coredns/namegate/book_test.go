@@ -164,7 +164,7 @@ func TestRefusedVersions(t *testing.T) {
 	seal := func(z *zonev1alpha1.Zone, s *zonev1alpha1.ZoneSlice) {
 		s.Digest = zone.DigestOf(s.Shard, s.Entries)
 		s.Name = zone.SliceName(s.Zone, s.Digest)
-		z.Status.Slices = map[string]string{s.Shard: s.Digest}
+		z.Status.Slices = []string{s.Digest}
 	}
 	add := func(entries ...zonev1alpha1.SliceEntry) published {
 		return forge(func(z *zonev1alpha1.Zone, s *zonev1alpha1.ZoneSlice) {

@@ -30,7 +30,7 @@ func FuzzVersion(f *testing.F) {
 		slice.Name = zone.SliceName("z", slice.Digest)
 		z := &zonev1alpha1.Zone{}
 		z.Name, z.Status.FQDN, z.Status.Serial = "z", fqdn, 7
-		z.Status.Slices = map[string]string{"s": slice.Digest}
+		z.Status.Slices = []string{slice.Digest}
 		z.Status.Entries = []zonev1alpha1.ZoneEntry{{FQDN: fqdn, Type: "SOA", TTL: 1, RData: soa}}
 		s.all(published{zone: z, slices: []*zonev1alpha1.ZoneSlice{slice}})
 		for _, origin := range s.keeper.all() {

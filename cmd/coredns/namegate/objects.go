@@ -3,8 +3,8 @@ package namegate
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,8 +31,8 @@ type announced struct {
 	origin string
 	serial uint32
 	soa    *dns.SOA
-	// shards are digests by shard.
-	shards map[string]string
+	// digests of the slices, in the order of their shards.
+	digests []string
 	// err says why this cannot be served.
 	err error
 }
@@ -58,7 +58,7 @@ func readZone(z *zonev1alpha1.Zone) *announced {
 		log.Errorf("Zone %s: status.fqdn %s is no name: %v", a.key, clip(z.Status.FQDN), err)
 		return a
 	}
-	a.origin, a.shards = name.FQDN(), z.Status.Slices
+	a.origin, a.digests = name.FQDN(), z.Status.Slices
 	a.soa, a.err = a.readSOA(z.Status.Entries)
 	return a
 }
@@ -109,7 +109,7 @@ func (a *announced) published() bool { return a.origin != "" }
 // same says whether two announcements of one Zone make the same zone. Equal digests are equal slices.
 func (a *announced) same(b *announced) bool {
 	return a.uid == b.uid && a.origin == b.origin && a.serial == b.serial && (a.err == nil) == (b.err == nil) &&
-		(a.soa == nil || *a.soa == *b.soa) && maps.Equal(a.shards, b.shards)
+		(a.soa == nil || *a.soa == *b.soa) && slices.Equal(a.digests, b.digests)
 }
 
 // before says which of two Zones of one name is served: the one that is ready, else the older, else the one whose name sorts first.
@@ -125,18 +125,18 @@ func (a *announced) before(b *announced) bool {
 
 // shard is a ZoneSlice as records. It is never changed, and shared by all versions of the zone that hold it.
 type shard struct {
-	key        types.NamespacedName
-	uid        types.UID
-	zone       string
-	id, digest string
-	rrs        []dns.RR
+	key    types.NamespacedName
+	uid    types.UID
+	zone   string
+	digest string
+	rrs    []dns.RR
 	// err says why the slice cannot be served.
 	err error
 }
 
 // readSlice turns a ZoneSlice into records.
 func readSlice(s *zonev1alpha1.ZoneSlice) *shard {
-	out := &shard{key: types.NamespacedName{Namespace: s.Namespace, Name: s.Name}, uid: s.UID, zone: s.Zone, id: s.Shard, digest: s.Digest}
+	out := &shard{key: types.NamespacedName{Namespace: s.Namespace, Name: s.Name}, uid: s.UID, zone: s.Zone, digest: s.Digest}
 	if zone.SliceName(s.Zone, s.Digest) != s.Name || zone.DigestOf(s.Shard, s.Entries) != s.Digest {
 		out.err = errors.New("name or digest is not that of its entries")
 		return out

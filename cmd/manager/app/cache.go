@@ -9,7 +9,6 @@ import (
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
 	zonev1alpha1 "github.com/namegate/namegate/api/zone/v1alpha1"
 	"github.com/namegate/namegate/internal/conditions"
-	zonecontroller "github.com/namegate/namegate/internal/controller/zone"
 )
 
 // cacheOptions keeps the caches small: no managed fields, no copy of what was applied, Secrets of the watched namespaces
@@ -33,9 +32,6 @@ func cacheOptions(r Roles, watched []string) cache.Options {
 
 // slim drops what nobody here reads of any object.
 func slim(obj any) (any, error) {
-	if slice, ok := obj.(*zonev1alpha1.ZoneSlice); ok {
-		zonecontroller.LeanSlice(slice)
-	}
 	if object, ok := obj.(metav1.Object); ok {
 		object.SetManagedFields(nil)
 		if annotations := object.GetAnnotations(); annotations[corev1.LastAppliedConfigAnnotation] != "" {

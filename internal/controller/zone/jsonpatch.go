@@ -1,11 +1,8 @@
 package zone
 
 import (
-	"cmp"
-	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
@@ -25,7 +22,7 @@ const (
 	opReplace = "replace"
 )
 
-// maxOperations is how many changes of a list or a map are written one by one. More of them are no smaller than all of it.
+// maxOperations is how many changes of a list are written one by one. More of them are no smaller than all of it.
 const maxOperations = 64
 
 // statusChanges returns the operations that make one status of another; none where they are the same.
@@ -47,8 +44,8 @@ func statusChanges(from, to *zonev1alpha1.ZoneStatus) []operation {
 	if !equality.Semantic.DeepEqual(from.Conditions, to.Conditions) {
 		out = append(out, operation{Op: opAdd, Path: "/status/conditions", Value: to.Conditions})
 	}
-	out = append(out, mapChanges("/status/slices", from.Slices, to.Slices)...)
-	return append(out, listChanges("/status/entries", from.Entries, to.Entries)...)
+	out = append(out, listChanges("slices", from.Slices, to.Slices)...)
+	return append(out, listChanges("entries", from.Entries, to.Entries)...)
 }
 
 // field changes a member of the status that is left out where it is zero.
@@ -63,78 +60,63 @@ func field[T comparable](name string, from, to T) []operation {
 	return []operation{{Op: opAdd, Path: "/status/" + name, Value: to}}
 }
 
-// pointer escapes a member's name (RFC 6901 section 3).
-var pointer = strings.NewReplacer("~", "~0", "/", "~1")
-
-func mapChanges(path string, from, to map[string]string) []operation {
-	switch {
-	case maps.Equal(from, to):
-		return nil
-	case len(to) == 0:
-		return []operation{{Op: opRemove, Path: path}}
-	}
-	var out []operation
-	for key := range from {
-		if _, stays := to[key]; !stays {
-			out = append(out, operation{Op: opRemove, Path: path + "/" + pointer.Replace(key)})
-		}
-	}
-	for key, value := range to {
-		if from[key] != value {
-			out = append(out, operation{Op: opAdd, Path: path + "/" + pointer.Replace(key), Value: value})
-		}
-	}
-	slices.SortFunc(out, func(a, b operation) int { return cmp.Or(-strings.Compare(a.Op, b.Op), strings.Compare(a.Path, b.Path)) }) // removals first
-	if len(from) == 0 || len(out) > maxOperations {
-		return []operation{{Op: opAdd, Path: path, Value: to}}
-	}
-	return out
-}
-
-func listChanges(path string, from, to []zonev1alpha1.ZoneEntry) []operation {
+// listChanges changes a member of the status that is a list.
+func listChanges[T comparable](name string, from, to []T) []operation {
+	path := "/status/" + name
 	switch {
 	case slices.Equal(from, to):
 		return nil
 	case len(to) == 0:
 		return []operation{{Op: opRemove, Path: path}}
 	}
-	edits := editsOf(from, to)
-	if len(from) == 0 || len(edits) > maxOperations || !slices.Equal(apply(from, edits), to) {
+	alike, old, now := unlike(from, to)
+	edits := editsOf(old, now)
+	if len(from) == 0 || len(edits) > maxOperations || !slices.Equal(apply(old, edits), now) {
 		return []operation{{Op: opAdd, Path: path, Value: to}}
 	}
 	out := make([]operation, 0, len(edits))
 	for _, e := range edits {
-		change := operation{Op: e.op, Path: path + "/" + strconv.Itoa(e.at)}
+		change := operation{Op: e.op, Path: path + "/" + strconv.Itoa(alike+e.at)}
 		if e.op != opRemove {
-			change.Value = e.entry
+			change.Value = e.value
 		}
 		out = append(out, change)
 	}
 	return out
 }
 
+// unlike leaves out what two lists begin with alike, and says how much that is, and what they end with alike: of a long list most, as a rule.
+func unlike[T comparable](a, b []T) (alike int, _, _ []T) {
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	for alike < min(len(a), len(b)) && a[alike] == b[alike] {
+		alike++
+	}
+	return alike, a[alike:], b[alike:]
+}
+
 // listEdit is one change of a list.
-type listEdit struct {
+type listEdit[T any] struct {
 	op    string
 	at    int
-	entry zonev1alpha1.ZoneEntry
+	value T
 }
 
 // editsOf goes through two lists side by side: what is in one of them alone is taken out or put in where it stands. That is right for
 // lists of one order, as these are unless somebody has changed the stored one; apply tells.
-func editsOf(from, to []zonev1alpha1.ZoneEntry) (out []listEdit) {
-	from, to = unlikeEnds(from, to)
+func editsOf[T comparable](from, to []T) (out []listEdit[T]) {
 	old, now := setOf(from), setOf(to)
 	for at := 0; len(from)+len(to) > 0 && len(out) <= maxOperations; {
 		leaves := len(from) > 0 && !now[from[0]]
 		comes := len(to) > 0 && !old[to[0]]
 		switch {
 		case leaves && comes:
-			out, from, to, at = append(out, listEdit{opReplace, at, to[0]}), from[1:], to[1:], at+1
+			out, from, to, at = append(out, listEdit[T]{opReplace, at, to[0]}), from[1:], to[1:], at+1
 		case leaves:
-			out, from = append(out, listEdit{op: opRemove, at: at}), from[1:]
+			out, from = append(out, listEdit[T]{op: opRemove, at: at}), from[1:]
 		case comes:
-			out, to, at = append(out, listEdit{opAdd, at, to[0]}), to[1:], at+1
+			out, to, at = append(out, listEdit[T]{opAdd, at, to[0]}), to[1:], at+1
 		default:
 			from, to, at = from[min(1, len(from)):], to[min(1, len(to)):], at+1
 		}
@@ -142,36 +124,28 @@ func editsOf(from, to []zonev1alpha1.ZoneEntry) (out []listEdit) {
 	return out
 }
 
-// unlikeEnds leaves out what two lists end with alike: of a long list most, as a rule, since a new serial changes the SOA record, which is the first.
-func unlikeEnds(a, b []zonev1alpha1.ZoneEntry) (_, _ []zonev1alpha1.ZoneEntry) {
-	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
-		a, b = a[:len(a)-1], b[:len(b)-1]
-	}
-	return a, b
-}
-
 // apply returns the list that edits make; nil where they do not fit.
-func apply(list []zonev1alpha1.ZoneEntry, edits []listEdit) []zonev1alpha1.ZoneEntry {
+func apply[T any](list []T, edits []listEdit[T]) []T {
 	list = slices.Clone(list)
 	for _, e := range edits {
 		switch {
 		case e.at > len(list), e.at == len(list) && e.op != opAdd:
 			return nil
 		case e.op == opAdd:
-			list = slices.Insert(list, e.at, e.entry)
+			list = slices.Insert(list, e.at, e.value)
 		case e.op == opRemove:
 			list = slices.Delete(list, e.at, e.at+1)
 		default:
-			list[e.at] = e.entry
+			list[e.at] = e.value
 		}
 	}
 	return list
 }
 
-func setOf(list []zonev1alpha1.ZoneEntry) map[zonev1alpha1.ZoneEntry]bool {
-	out := make(map[zonev1alpha1.ZoneEntry]bool, len(list))
-	for _, entry := range list {
-		out[entry] = true
+func setOf[T comparable](list []T) map[T]bool {
+	out := make(map[T]bool, len(list))
+	for _, value := range list {
+		out[value] = true
 	}
 	return out
 }

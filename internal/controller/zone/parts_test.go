@@ -17,11 +17,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	zonev1alpha1 "github.com/namegate/namegate/api/zone/v1alpha1"
 	common "github.com/namegate/namegate/internal/controller"
@@ -43,9 +45,6 @@ func TestSetupWithManager(t *testing.T) {
 	o := settings
 	o.Logger, o.Model, o.Fed = slog.New(slog.DiscardHandler), zone.NewModel(), func() bool { return true }
 	must(t, SetupWithManager(mgr, o))
-	if err := SetupWithManager(mgr, o); err == nil {
-		t.Error("set up twice")
-	}
 	if got := options(Options{}).MaxConcurrentReconciles; got != defaultConcurrency {
 		t.Errorf("%d at once", got)
 	}
@@ -91,6 +90,42 @@ func TestPace(t *testing.T) {
 	p.forget("a")
 	p.published("a")
 	expect("forgotten", 0)
+}
+
+// TestSliceEvents: a Zone is woken by what somebody else has done to its slices, and not by what this process has done.
+func TestSliceEvents(t *testing.T) {
+	s := newShelved()
+	r := &Zones{}
+	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	defer queue.ShutDown()
+	events := r.sliceEvents()
+	expect := func(step string, woken int) {
+		t.Helper()
+		if queue.Len() != woken {
+			t.Errorf("%s: %d woken; want %d", step, queue.Len(), woken)
+		}
+		for queue.Len() > 0 {
+			key, _ := queue.Get()
+			if key.NamespacedName.String() != "dns/example" {
+				t.Errorf("%s: %s is woken", step, key)
+			}
+			queue.Done(key)
+		}
+	}
+	one, two := s.slice(nameA, "1", "5"), s.slice(nameB, "2", "6")
+	events.Create(t.Context(), event.CreateEvent{Object: one}, queue)
+	events.Create(t.Context(), event.CreateEvent{Object: two}, queue)
+	expect("created", 0)
+	r.shelf.deleting(keyOf(s.z), "1")
+	events.Delete(t.Context(), event.DeleteEvent{Object: one}, queue)
+	expect("deleted by this process", 0)
+	events.Update(t.Context(), event.UpdateEvent{ObjectOld: two, ObjectNew: two}, queue)
+	expect("changed", 1)
+	events.Delete(t.Context(), event.DeleteEvent{Object: two}, queue)
+	expect("deleted by somebody else", 1)
+	two.OwnerReferences = nil
+	events.Delete(t.Context(), event.DeleteEvent{Object: two}, queue)
+	expect("of nobody", 0)
 }
 
 // TestInParallel: all items are handled, some at once, and after an error no more begin.

@@ -2,7 +2,7 @@ package zone
 
 import (
 	"context"
-	"maps"
+	"slices"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -85,7 +85,7 @@ func (r *Zones) withdraw(ctx context.Context, p *pass) error {
 // differs says whether a status announces another content than this. The serial and the SOA record are part of what secondaries have:
 // where somebody has changed those, a new serial sets it right.
 func differs(status *zonev1alpha1.ZoneStatus, content zone.Content) bool {
-	return status.Serial == 0 || status.Hash != content.Hash || !maps.Equal(status.Slices, content.Digests) ||
+	return status.Serial == 0 || status.Hash != content.Hash || !slices.Equal(status.Slices, content.Digests) ||
 		len(status.Entries) == 0 || status.Entries[0] != content.SOA.Entry(content.Origin, serialOf(status)).View()
 }
 

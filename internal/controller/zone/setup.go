@@ -37,11 +37,8 @@ type Options struct {
 
 const defaultConcurrency = 8
 
-// SetupWithManager adds both controllers to a manager. The cache's transform has to pass ZoneSlices through LeanSlice.
+// SetupWithManager adds both controllers to a manager.
 func SetupWithManager(mgr ctrl.Manager, o Options) error {
-	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &zonev1alpha1.ZoneSlice{}, ownerField, ownerOf); err != nil {
-		return fmt.Errorf("index ZoneSlices by Zone: %w", err)
-	}
 	zones, records := &common.Alarm{}, &common.Alarm{}
 	o.Model.OnChange(rings(zones, records))
 	if err := setupZones(mgr, o, zones); err != nil {
@@ -71,7 +68,7 @@ func setupZones(mgr ctrl.Manager, o Options, bell *common.Alarm) error {
 	return ctrl.NewControllerManagedBy(mgr).Named("zone").
 		For(&zonev1alpha1.Zone{}, builder.WithPredicates(r.fromElsewhere())).
 		Watches(&zonev1alpha1.Zone{}, common.Forgets(r.Gone)).
-		Watches(&zonev1alpha1.ZoneSlice{}, r.sliceEvents()).
+		Watches(&zonev1alpha1.ZoneSlice{}, r.sliceEvents(), builder.OnlyMetadata). // which ones there are, and that they are whole; the entries are the model's
 		WatchesRawSource(common.SideDoor{Bell: bell, OnStart: start, Ready: o.Fed}).
 		WithOptions(options(o)).
 		Complete(reconcile.AsReconciler(mgr.GetClient(), r))

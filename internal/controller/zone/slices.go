@@ -2,12 +2,13 @@ package zone
 
 import (
 	"context"
+	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -18,25 +19,13 @@ import (
 
 // +kubebuilder:rbac:groups=kubi.zone,resources=zoneslices,verbs=get;list;watch;create;delete
 
-// LeanSlice is the cache's transform of ZoneSlices. The controllers need to know which ones there are, and that they are whole, but not
-// the entries, which the model has: a digest that is not that of the entries is dropped, and so are the entries. It may be called twice.
-func LeanSlice(s *zonev1alpha1.ZoneSlice) {
-	if s.Entries == nil {
-		return // an API server has no slice without entries: this one was here before
-	}
-	if zone.DigestOf(s.Shard, s.Entries) != s.Digest {
-		s.Digest = ""
-	}
-	s.Entries = nil
-}
-
 // carry sees to it that the slices with these digests are there. It returns how many it created, and false if one is of a content that
 // is not the zone's any more. Where the content has not changed, it restores what somebody has taken away, unless that was another process
 // which has published another content: there is nobody to take away again what was restored.
-func (r *Zones) carry(ctx context.Context, p *pass, digests map[string]string, changed bool) (created int, whole bool, err error) {
-	missing, err := r.missing(ctx, p, digests)
-	if err != nil || len(missing) == 0 {
-		return 0, err == nil, err
+func (r *Zones) carry(ctx context.Context, p *pass, digests []string, changed bool) (created int, whole bool, err error) {
+	missing := r.shelf.lacks(p.obj, digests)
+	if len(missing) == 0 {
+		return 0, true, nil
 	}
 	if !changed {
 		if err := r.mustBeNewest(ctx, p); err != nil {
@@ -48,40 +37,16 @@ func (r *Zones) carry(ctx context.Context, p *pass, digests map[string]string, c
 	return len(shards), len(shards) == len(missing), err
 }
 
-// missing returns the digests that no slice of the zone has.
-func (r *Zones) missing(ctx context.Context, p *pass, digests map[string]string) (map[string]struct{}, error) {
-	z := p.obj
-	there, err := r.slicesOf(ctx, z)
-	if err != nil {
-		return nil, err
-	}
-	has := make(map[string]bool, len(there))
-	for i := range there {
-		if sound(z, &there[i]) {
-			has[there[i].Digest] = true
-		}
-	}
-	missing := map[string]struct{}{}
-	for _, digest := range digests {
-		if !has[digest] && !r.recent.created(z, zone.SliceName(z.Name, digest)) {
-			missing[digest] = struct{}{}
-		}
-	}
-	p.there = r.lasting(there)
-	return missing, nil
+// untouched says whether the metadata of a slice are as this controller wrote them, and tell that the rest is so: its generation rises with each change
+// of it.
+func untouched(s client.Object) bool {
+	owner := metav1.GetControllerOf(s)
+	return owner != nil && s.GetGeneration() <= 1 && s.GetLabels()[zonev1alpha1.ZoneLabel] == zoneLabel(owner.Name)
 }
 
-// slicesOf lists the slices that were made for this very Zone, as the cache has them.
-func (r *Zones) slicesOf(ctx context.Context, z *zonev1alpha1.Zone) ([]zonev1alpha1.ZoneSlice, error) {
-	list := &zonev1alpha1.ZoneSliceList{}
-	err := r.client.List(ctx, list, client.InNamespace(z.Namespace), client.MatchingFields{ownerField: string(z.UID)}, client.UnsafeDisableDeepCopy)
-	return list.Items, err
-}
-
-// sound says whether a slice is as this controller wrote it.
+// sound says whether a slice is as this controller wrote it for a Zone.
 func sound(z *zonev1alpha1.Zone, s *zonev1alpha1.ZoneSlice) bool {
-	return s.Digest != "" && (s.Entries == nil || zone.DigestOf(s.Shard, s.Entries) == s.Digest) && s.Name == zone.SliceName(z.Name, s.Digest) &&
-		s.Zone == z.Name && s.Labels[zonev1alpha1.ZoneLabel] == zoneLabel(z.Name) && metav1.IsControlledBy(s, z)
+	return untouched(s) && metav1.IsControlledBy(s, z) && s.Zone == z.Name && zone.DigestOf(s.Shard, s.Entries) == s.Digest
 }
 
 func sliceOf(z *zonev1alpha1.Zone, shard zone.Shard) *zonev1alpha1.ZoneSlice {
@@ -102,89 +67,64 @@ func sliceOf(z *zonev1alpha1.Zone, shard zone.Shard) *zonev1alpha1.ZoneSlice {
 
 // create makes a slice. What has its name already is kept if it is the same, which the cache has not shown yet; else it is replaced.
 func (r *Zones) create(ctx context.Context, z *zonev1alpha1.Zone, shard zone.Shard) error {
-	want := sliceOf(z, shard)
-	r.recent.creates(z, want.Name)
-	err := r.client.Create(ctx, want, common.FieldOwner)
+	s := sliceOf(z, shard)
+	r.shelf.creating(keyOf(z), s.Name)
+	err := r.client.Create(ctx, s, common.FieldOwner)
 	if apierrors.IsAlreadyExists(err) {
-		err = r.replace(ctx, z, sliceOf(z, shard))
+		s = sliceOf(z, shard)
+		err = r.replace(ctx, z, s)
 	}
 	if err != nil {
-		r.recent.settled(want)
+		r.shelf.notCreated(keyOf(z), s.Name)
 		return staleOr(err)
 	}
+	r.shelf.created(keyOf(z), s)
 	slicesWritten.Inc()
 	return nil
 }
 
 // replace looks at what has the name of a slice, and puts the slice in its place where it is something else: one that somebody has changed, or one
 // of an earlier Zone of the same name.
-func (r *Zones) replace(ctx context.Context, z *zonev1alpha1.Zone, want *zonev1alpha1.ZoneSlice) error {
+func (r *Zones) replace(ctx context.Context, z *zonev1alpha1.Zone, s *zonev1alpha1.ZoneSlice) error {
 	there := &zonev1alpha1.ZoneSlice{}
-	err := r.live.Get(ctx, client.ObjectKeyFromObject(want), there)
+	err := r.live.Get(ctx, client.ObjectKeyFromObject(s), there)
 	switch {
-	case err == nil && sound(z, there) && there.Digest == want.Digest:
+	case err == nil && sound(z, there) && there.Digest == s.Digest:
+		there.DeepCopyInto(s)
 		return nil
 	case err == nil:
-		r.log.Warn("zone slice is not as it was written", "namespace", want.Namespace, "zone", want.Zone, "slice", want.Name)
+		r.log.Warn("zone slice is not as it was written", "namespace", s.Namespace, "zone", s.Zone, "slice", s.Name)
 		err = r.client.Delete(ctx, there, client.Preconditions{UID: &there.UID})
 	}
 	if client.IgnoreNotFound(err) != nil {
 		return err
 	}
-	return r.client.Create(ctx, want, common.FieldOwner)
+	return r.client.Create(ctx, s, common.FieldOwner)
 }
 
 // sweep deletes the slices of the zone that its status does not list. The status that says so has to be the newest, or else a slice that
 // another process has just put to use would go.
 func (r *Zones) sweep(ctx context.Context, p *pass) error {
-	there := p.there
-	if there == nil {
-		var err error
-		if there, err = r.slicesOf(ctx, p.obj); err != nil {
-			return err
-		}
-		there = r.lasting(there)
-	}
-	there = unlisted(p.obj, there)
-	if len(there) == 0 {
+	unlisted := r.shelf.unlisted(p.obj)
+	if len(unlisted) == 0 {
 		return nil
 	}
 	if err := r.mustBeNewest(ctx, p); err != nil {
 		return err
 	}
-	return inParallel(there, func(s zonev1alpha1.ZoneSlice) error { return r.delete(ctx, &s) })
+	return inParallel(slices.Sorted(maps.Keys(unlisted)), func(name string) error { return r.delete(ctx, p.obj, name, unlisted[name]) })
 }
 
-// lasting returns, in the place of slices that the cache has just shown, those that are not being deleted.
-func (r *Zones) lasting(there []zonev1alpha1.ZoneSlice) []zonev1alpha1.ZoneSlice {
-	return slices.DeleteFunc(there, func(s zonev1alpha1.ZoneSlice) bool { return r.recent.deleted(&s) })
-}
-
-// unlisted returns the slices that the status of a zone does not list.
-func unlisted(z *zonev1alpha1.Zone, there []zonev1alpha1.ZoneSlice) (out []zonev1alpha1.ZoneSlice) {
-	listed := make(map[string]struct{}, len(z.Status.Slices)) // by the part of the digest that is in the name
-	for _, digest := range z.Status.Slices {
-		listed[zone.SliceName("", digest)[1:]] = struct{}{}
+// delete deletes the slice that has this name and this UID; another one that has its name by now stays.
+func (r *Zones) delete(ctx context.Context, z *zonev1alpha1.Zone, name string, uid types.UID) error {
+	r.shelf.deleting(keyOf(z), uid)
+	s := &zonev1alpha1.ZoneSlice{ObjectMeta: metav1.ObjectMeta{Namespace: z.Namespace, Name: name}}
+	err := r.client.Delete(ctx, s, client.Preconditions{UID: &uid})
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		r.shelf.notDeleted(keyOf(z), uid)
+		return err
 	}
-	for i := range there {
-		end, _ := strings.CutPrefix(there[i].Name, z.Name+"-")
-		if _, stays := listed[end]; !stays {
-			out = append(out, there[i])
-		}
-	}
-	return out
-}
-
-func (r *Zones) delete(ctx context.Context, s *zonev1alpha1.ZoneSlice) error {
-	r.recent.deletes(s)
-	err := r.client.Delete(ctx, s.DeepCopy(), client.Preconditions{UID: &s.UID})
-	if err != nil {
-		r.recent.settled(s)
-	}
-	if apierrors.IsConflict(err) {
-		return nil // another one has its name by now
-	}
-	return client.IgnoreNotFound(err)
+	return nil
 }
 
 // atOnce is how many requests of one zone are under way at the same time.

@@ -59,11 +59,7 @@ func withdrawnStatus(z *zonev1alpha1.Zone, verdict zone.ZoneVerdict) *zonev1alph
 // view is what people read of the content, the SOA first.
 func view(content zone.Content, serial uint32) []zonev1alpha1.ZoneEntry {
 	out := make([]zonev1alpha1.ZoneEntry, 0, len(content.View)+1)
-	out = append(out, content.SOA.Entry(content.Origin, serial).View())
-	for _, entry := range content.View {
-		out = append(out, entry.View())
-	}
-	return out
+	return append(append(out, content.SOA.Entry(content.Origin, serial).View()), content.View...)
 }
 
 // patchStatus writes the difference between the status as it is stored and as it should be, over the version that is known. Neither the

@@ -59,8 +59,8 @@ type Zones struct {
 	written common.Notes[common.Version]
 	// own are the versions of Zones that this process has written last.
 	own common.Notes[string]
-	// recent are the writes of ZoneSlices that the cache has not shown yet.
-	recent recent
+	// shelf knows the ZoneSlices.
+	shelf shelf
 }
 
 func newZones(c client.Client, live client.Reader, o Options) *Zones {
@@ -75,8 +75,6 @@ type pass struct {
 	now     time.Time
 	// wrote says that the API server has taken a write of obj in this reconciliation, so that its version is the newest.
 	wrote bool
-	// there are the slices that were found, and were not being deleted, when those that are missing were sought; nil where none were sought.
-	there []zonev1alpha1.ZoneSlice
 	// again is when to look at the Zone again; 0 for when something happens.
 	again time.Duration
 }
@@ -128,6 +126,7 @@ func (r *Zones) Gone(z client.Object) {
 	r.written.Drop(z.GetUID())
 	r.own.Drop(z.GetUID())
 	r.pace.forget(z.GetUID())
+	r.shelf.forget(ownerKey{z.GetNamespace(), z.GetUID()})
 }
 
 // fromElsewhere lets through the events of Zones but those of what this process has written itself, which it knows already. The pass that
@@ -185,7 +184,7 @@ func (r *Zones) wrote(p *pass, meta *metav1.PartialObjectMetadata) {
 	r.own.Keep(p.obj.UID, meta.ResourceVersion)
 }
 
-// metadataOf names a Zone in a request whose answer is its metadata alone: without the entries, which may be 64 KiB.
+// metadataOf names a Zone in a request whose answer is its metadata alone: without the entries, which may be 32 KiB.
 func metadataOf(z *zonev1alpha1.Zone) *metav1.PartialObjectMetadata {
 	meta := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: z.Namespace, Name: z.Name}}
 	meta.SetGroupVersionKind(zonev1alpha1.GroupVersion.WithKind(zone.KindZone))

@@ -245,7 +245,7 @@ func TestBurst(t *testing.T) {
 		}
 		w.quiet()
 		w.remove(z)
-		if len(w.now.zones.pace.zones) != 0 || w.now.zones.written.Len() != 0 || len(w.now.zones.recent.made) != 0 || len(w.now.zones.recent.gone) != 0 || w.now.records.written.Len() != 0 {
+		if len(w.now.zones.pace.zones) != 0 || w.now.zones.written.Len() != 0 || len(w.now.zones.shelf.zones) != 0 || w.now.records.written.Len() != 0 {
 			t.Errorf("remembered of what is gone: %v, %+v", w.now.zones.pace.zones, w.now.zones)
 		}
 	})

@@ -148,7 +148,7 @@ func publish(ctx context.Context, name, origin string, serial uint32, www string
 	all := &zonev1alpha1.ZoneSliceList{}
 	Expect(admin.List(ctx, all, client.InNamespace(zoneNamespace))).To(Succeed())
 	for i := range all.Items {
-		if s := &all.Items[i]; s.Zone == name && z.Status.Slices[s.Shard] != s.Digest {
+		if s := &all.Items[i]; s.Zone == name && !slices.Contains(z.Status.Slices, s.Digest) {
 			Expect(admin.Delete(ctx, s)).To(Succeed())
 		}
 	}

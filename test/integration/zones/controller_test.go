@@ -87,19 +87,19 @@ func awaitEntries(ctx context.Context, z *zonev1alpha1.Zone, want ...string) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		g.Expect(admin.Get(ctx, client.ObjectKeyFromObject(z), z)).To(Succeed())
-		digests, got := map[string]string{}, []string{}
+		digests, got := []string{}, []string{}
 		for _, s := range slicesOf(ctx, z) {
 			g.Expect(zone.DigestOf(s.Shard, s.Entries)).To(Equal(s.Digest))
 			g.Expect(s.Zone).To(Equal(z.Name))
 			g.Expect(metav1.IsControlledBy(&s, z)).To(BeTrue())
-			digests[s.Shard] = s.Digest
+			digests = append(digests, s.Digest)
 			for _, e := range s.Entries {
 				got = append(got, fmt.Sprintf("%s %s %s", e.Name, e.Type, e.RData))
 			}
 		}
 		slices.Sort(got)
 		g.Expect(got).To(HaveExactElements(want))
-		g.Expect(maps.Equal(z.Status.Slices, digests)).To(BeTrue(), "the status lists %v, and there are %v", z.Status.Slices, digests)
+		g.Expect(z.Status.Slices).To(ConsistOf(digests))
 		g.Expect(z.Status.EntryCount).To(BeEquivalentTo(len(want) + 1))
 		g.Expect(z.Status.Entries).To(HaveLen(len(want) + 1))
 		g.Expect(z.Status.Entries[0].Type).To(Equal("SOA"))
@@ -312,7 +312,7 @@ var _ = Describe("The controllers", func() {
 		Expect(admin.Delete(ctx, &s)).To(Succeed())
 		awaitEntries(ctx, z, want...)
 		Expect(z.Status.Serial).To(Equal(serial), "the content has not changed")
-		z.Status.Slices, z.Status.Entries = map[string]string{"a/b~c": "none"}, nil
+		z.Status.Slices, z.Status.Entries = []string{"none"}, nil
 		Expect(admin.Status().Update(ctx, z)).To(Succeed())
 		awaitEntries(ctx, z, want...)
 		Expect(z.Status.Serial).To(BeNumerically(">", serial))

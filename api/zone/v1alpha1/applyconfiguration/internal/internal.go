@@ -278,7 +278,7 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: numeric
     - name: slices
       type:
-        map:
+        list:
           elementType:
             scalar: string
           elementRelationship: atomic

@@ -18,7 +18,7 @@ type ZoneStatusApplyConfiguration struct {
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 	// fqdn is the whole name of the zone, lower case, with the trailing dot. Example: "example.org.".
 	FQDN *string `json:"fqdn,omitempty"`
-	// entries are the records of the zone, for people to read, the SOA first: as many as fit into 64 KiB. Programs read the ZoneSlices.
+	// entries are the records of the zone, for people to read, the SOA first: as many as fit into 32 KiB. Programs read the ZoneSlices.
 	Entries []ZoneEntryApplyConfiguration `json:"entries,omitempty"`
 	// entryCount is how many records the zone has, the SOA included.
 	EntryCount *int32 `json:"entryCount,omitempty"`
@@ -28,9 +28,9 @@ type ZoneStatusApplyConfiguration struct {
 	Hash *string `json:"hash,omitempty"`
 	// serial of the SOA record (RFC 1035 section 3.3.13). It rises with each change of the hash, and never falls.
 	Serial *int64 `json:"serial,omitempty"`
-	// slices are the digests of the ZoneSlices that make up the content of this serial, by shard. Who serves the zone takes it when it
-	// has them all.
-	Slices map[string]string `json:"slices,omitempty"`
+	// slices are the digests of the ZoneSlices that make up the content of this serial, in the order of their shards. Who serves the zone
+	// takes it when it has them all.
+	Slices []string `json:"slices,omitempty"`
 }
 
 // ZoneStatusApplyConfiguration constructs a declarative configuration of the ZoneStatus type for use with
@@ -113,16 +113,12 @@ func (b *ZoneStatusApplyConfiguration) WithSerial(value int64) *ZoneStatusApplyC
 	return b
 }
 
-// WithSlices puts the entries into the Slices field in the declarative configuration
+// WithSlices adds the given value to the Slices field in the declarative configuration
 // and returns the receiver, so that objects can be build by chaining "With" function invocations.
-// If called multiple times, the entries provided by each call will be put on the Slices field,
-// overwriting an existing map entries in Slices field with the same key.
-func (b *ZoneStatusApplyConfiguration) WithSlices(entries map[string]string) *ZoneStatusApplyConfiguration {
-	if b.Slices == nil && len(entries) > 0 {
-		b.Slices = make(map[string]string, len(entries))
-	}
-	for k, v := range entries {
-		b.Slices[k] = v
+// If called multiple times, values provided by each call will be appended to the Slices field.
+func (b *ZoneStatusApplyConfiguration) WithSlices(values ...string) *ZoneStatusApplyConfiguration {
+	for i := range values {
+		b.Slices = append(b.Slices, values[i])
 	}
 	return b
 }
