@@ -50,5 +50,5 @@ func checkALabel(label string) *Error {
 			return nil
 		}
 	}
-	return refuse(ReasonBadALabel, "%q is no valid A-label: it does not decode to an internationalised label and back to itself", label)
+	return refuse(ReasonBadALabel, "%q is no valid A-label: it does not decode to an internationalised label and back to itself; write what a converter (IDNA 2008) makes of that label", label)
 }

@@ -154,6 +154,9 @@ func checkLabel(label string) *Error {
 		return refuse(ReasonWildcard, "* stands only for the whole leftmost label of a record's own name, as in *.example.com")
 	}
 	if at := strings.IndexFunc(label, notLDHU); at >= 0 {
+		if label[at] == '/' && strings.Trim(label, "0123456789") == "/" {
+			return refuse(ReasonCharacter, "%q cannot be part of a name: write a hyphen in a classless reverse name, as in 0-127", "/")
+		}
 		return refuse(ReasonCharacter, "%q cannot be part of a name: use letters, digits, hyphens and underscores, with dots between labels",
 			label[at:at+1])
 	}

@@ -113,6 +113,7 @@ func TestRefused(t *testing.T) {
 		{name: "semicolon", text: "www;.example.com", want: dnsname.ReasonCharacter},
 		{name: "URL", text: "https://example.com", want: dnsname.ReasonCharacter},
 		{name: "zone file directive", text: "$INCLUDE", want: dnsname.ReasonCharacter},
+		{name: "classless reverse name", text: "0/25.2.0.192.in-addr.arpa", want: dnsname.ReasonCharacter},
 		{name: "apex inside", parser: "ParseSubdomain", text: "www.@", want: dnsname.ReasonCharacter},
 
 		{name: "apex as a relative name", parser: "ParseRelative", text: "@", want: dnsname.ReasonCharacter},
@@ -287,6 +288,16 @@ func TestNonASCIIHint(t *testing.T) {
 				t.Errorf("hint %q does not end with %q", err, tt.want)
 			}
 		})
+	}
+}
+
+func TestClasslessHint(t *testing.T) {
+	for text, hint := range map[string]bool{"0/25.2.0.192.in-addr.arpa": true, "www/x.example.org": false, "2001:db8/32.example.org": false} {
+		_, err := dnsname.Parse(text)
+		checkError(t, err, dnsname.ReasonCharacter)
+		if got := strings.Contains(err.Error(), "as in 0-127"); got != hint {
+			t.Errorf("%s: %s", text, err)
+		}
 	}
 }
 

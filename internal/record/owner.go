@@ -17,10 +17,12 @@ func CheckOwner(t Type, owner dnsname.Name) (rule *rules.Rule, detail string) {
 	case t == NS && owner.IsWildcard():
 		return rules.NSWildcard, "delegate a name without *"
 	case (t == A || t == AAAA) && strings.Contains(owner.String(), "_"):
-		return rules.HostUnderscore, "name hosts with letters, digits and hyphens"
+		return rules.HostUnderscore, underscoreDetail
 	}
 	return nil, ""
 }
+
+const underscoreDetail = "name hosts with letters, digits and hyphens"
 
 // PointsAt says whether a value that is a name is this one, however it is spelt.
 func PointsAt(value string, name dnsname.Name) bool {

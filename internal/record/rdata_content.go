@@ -3,8 +3,11 @@ package record
 import (
 	"fmt"
 	"net/netip"
+	"net/url"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/miekg/dns"
 
@@ -29,13 +32,17 @@ func (p *rdataParser) checkContent(rr dns.RR) {
 	case *dns.CAA:
 		p.checkCAA(rr)
 	case *dns.NAPTR:
-		p.checkSubstitution(rr.Regexp)
+		p.checkNAPTR(rr)
+	case *dns.URI:
+		p.checkURI(rr)
 	case *dns.SVCB:
 		p.checkSVCB(rr)
 	case *dns.HTTPS:
 		p.checkSVCB(&rr.SVCB)
+	case *dns.X25:
+		p.checkX25(rr)
 	default:
-		p.checkDigest(rr)
+		p.checkKeys(rr)
 	}
 }
 
@@ -71,13 +78,25 @@ func (p *rdataParser) checkCAA(rr *dns.CAA) {
 		p.syntax("a property has a name of letters and digits")
 		return
 	}
+	if rr.Flag&^caaCritical != 0 {
+		p.add(rules.CAAFlags, "give the flags 0, or 128 if an authority that does not know the property is to issue nothing")
+	}
 	if !slices.Contains(caaTags, tag) {
 		p.add(rules.CAATag, "give one of the properties "+strings.Join(caaTags, ", ")+"; no authority knows another one")
 	}
-	if tag != "issue" && tag != "issuewild" {
-		return
+	switch tag {
+	case "issue", "issuewild":
+		p.checkIssuer(rr.Value)
+	case "iodef":
+		p.checkIodef(rr.Value)
 	}
-	issuer, _, _ := strings.Cut(rr.Value, ";")
+}
+
+// caaCritical is the one flag that a CAA record has (RFC 8659 section 4.1).
+const caaCritical = 128
+
+func (p *rdataParser) checkIssuer(value string) {
+	issuer, _, _ := strings.Cut(value, ";")
 	if issuer = strings.TrimSpace(issuer); issuer == "" {
 		return // nobody may issue
 	}
@@ -86,16 +105,69 @@ func (p *rdataParser) checkCAA(rr *dns.CAA) {
 	}
 }
 
+func (p *rdataParser) checkIodef(value string) {
+	if scheme, ok := schemeOf(value); !ok || scheme != "mailto" && scheme != "http" && scheme != "https" {
+		p.add(rules.CAAIodef, `give a URL of mailto, http or https, such as "mailto:security@example.org"`)
+	}
+}
+
+func (p *rdataParser) checkURI(rr *dns.URI) {
+	if _, ok := schemeOf(rr.Target); !ok {
+		p.add(rules.URITarget, `give a whole URI with its scheme, such as "https://www.example.org/", and write what is no ASCII in it, and spaces, with %`)
+	}
+}
+
+// schemeOf returns the scheme of a URI, in lower case, and whether the text is one (RFC 3986).
+func schemeOf(text string) (string, bool) {
+	if strings.ContainsFunc(text, notInURI) {
+		return "", false
+	}
+	uri, err := url.Parse(text)
+	if err != nil || uri.Scheme == "" || len(text) == len(uri.Scheme)+1 {
+		return "", false
+	}
+	return uri.Scheme, true
+}
+
+// notInURI is true for what no URI holds (RFC 3986 appendix A).
+func notInURI(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("\"<>\\^`{|}", r) }
+
+// checkX25 holds that a PSDN address is at least four digits (RFC 1183 section 3.1). BIND refuses a zone with another one.
+func (p *rdataParser) checkX25(rr *dns.X25) {
+	const minDigits = 4
+	if len(rr.PSDNAddress) < minDigits || strings.Trim(rr.PSDNAddress, "0123456789") != "" {
+		p.syntax("give an address of four or more digits")
+	}
+}
+
+// checkKeys holds what DNSSEC's keys and the digests of keys are.
+func (p *rdataParser) checkKeys(rr dns.RR) {
+	switch rr := rr.(type) {
+	case *dns.DNSKEY:
+		p.checkProtocol(rr.Protocol)
+	case *dns.CDNSKEY:
+		p.checkProtocol(rr.Protocol)
+	default:
+		p.checkDigest(rr)
+	}
+}
+
+// checkProtocol holds that keys of DNSSEC have protocol 3: those of another one are not used (RFC 4034 section 2.1.2).
+func (p *rdataParser) checkProtocol(protocol uint8) {
+	const dnssec = 3
+	if protocol != dnssec {
+		p.syntax("give 3 as the protocol, which is the second number")
+	}
+}
+
 // caaTags are the registered properties (RFC 8659, RFC 8657, RFC 9495, and those of the CA/Browser Forum).
 var caaTags = []string{"issue", "issuewild", "iodef", "issuemail", "issuevmc", "contactemail", "contactphone"}
 
-// checkSVCB holds what clients ask of service parameters (RFC 9460); they drop the RRset where it does not hold.
+// checkSVCB holds what clients ask of service parameters (RFC 9460); they drop the RRset where it does not hold. Other servers refuse a zone
+// for it, also in an alias, the parameters of which nobody uses.
 func (p *rdataParser) checkSVCB(rr *dns.SVCB) {
-	if rr.Priority == 0 {
-		if len(rr.Value) > 0 {
-			p.add(rules.SVCBAliasParams, "leave the parameters out, or give a priority from 1 to 65535")
-		}
-		return
+	if rr.Priority == 0 && len(rr.Value) > 0 {
+		p.add(rules.SVCBAliasParams, "leave the parameters out, or give a priority from 1 to 65535")
 	}
 	given := map[dns.SVCBKey]bool{}
 	for _, pair := range rr.Value {
@@ -104,7 +176,11 @@ func (p *rdataParser) checkSVCB(rr *dns.SVCB) {
 	if given[dns.SVCB_NO_DEFAULT_ALPN] && !given[dns.SVCB_ALPN] {
 		p.add(rules.SVCBParams, `give alpn besides no-default-alpn, or leave both out: alpn="h2"`)
 	}
-	for _, pair := range rr.Value {
+	p.checkPairs(rr.Value, given)
+}
+
+func (p *rdataParser) checkPairs(pairs []dns.SVCBKeyValue, given map[dns.SVCBKey]bool) {
+	for _, pair := range pairs {
 		switch pair := pair.(type) {
 		case *dns.SVCBAlpn:
 			if len(pair.Alpn) == 0 {
@@ -114,8 +190,19 @@ func (p *rdataParser) checkSVCB(rr *dns.SVCB) {
 			if !isMandatory(pair.Code, given) {
 				p.add(rules.SVCBParams, "name in mandatory other parameters that the record has, each once")
 			}
+		case *dns.SVCBDoHPath:
+			if !isDoHPath(pair.Template) {
+				p.add(rules.SVCBParams, `give dohpath as a path with a place for the variable dns: dohpath="/dns-query{?dns}"`)
+			}
 		}
 	}
+}
+
+// dohPath is a URI template that is a path, with the variable dns in one of its expressions (RFC 9461 section 5, RFC 6570 section 2).
+var dohPath = regexp.MustCompile(`^/(?:[^{}]|\{[^{}]*\})*\{[+#./;?&]?(?:[^{}]*,)?dns(?::[0-9]+|\*)?(?:,[^{}]*)?\}(?:[^{}]|\{[^{}]*\})*$`)
+
+func isDoHPath(template string) bool {
+	return utf8.ValidString(template) && dohPath.MatchString(template)
 }
 
 // isMandatory says whether the keys are a list as RFC 9460 section 8 asks for.
@@ -157,9 +244,9 @@ func (p *rdataParser) checkDigest(rr dns.RR) {
 	}
 }
 
-// digest compares the length of a digest in hexadecimal digits with that of its algorithm.
+// digest compares the length of a digest in hexadecimal digits with that of its algorithm. That there is none is a matter of syntax.
 func (p *rdataParser) digest(what string, lengths map[uint8]int, algorithm uint8, digest string) {
-	if bytes, known := lengths[algorithm]; known && len(digest) != 2*bytes {
+	if bytes, known := lengths[algorithm]; known && digest != "" && len(digest) != 2*bytes {
 		p.add(rules.RDataDigestLength, fmt.Sprintf("give a digest of %d hexadecimal digits, as those of %s %d have, instead of %d", 2*bytes, what, algorithm, len(digest)))
 	}
 }

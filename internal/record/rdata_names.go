@@ -97,6 +97,9 @@ func (p *rdataParser) host(written string) (string, bool) {
 		if isSingleLabel(name) {
 			p.add(rules.TargetSingleLabel, singleLabelDetail)
 		}
+		if p.typ.WantsHost() && strings.Contains(name.String(), "_") {
+			p.add(rules.HostUnderscore, underscoreDetail)
+		}
 		p.targets = append(p.targets, name)
 	}
 	return name.FQDN(), true

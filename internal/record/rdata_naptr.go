@@ -4,8 +4,21 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/miekg/dns"
+
 	"github.com/namegate/namegate/internal/rules"
 )
+
+// checkNAPTR holds what a NAPTR record is (RFC 3403 section 4.1): its flags are letters and digits, and it has an expression or a replacement.
+func (p *rdataParser) checkNAPTR(rr *dns.NAPTR) {
+	if strings.Trim(strings.ToLower(rr.Flags), "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
+		p.syntax("give letters and digits as the flags")
+	}
+	if rr.Regexp != "" && rr.Replacement != "." {
+		p.add(rules.NAPTRRegexp, `give either an expression, and . as the replacement, or "" as the expression`)
+	}
+	p.checkSubstitution(rr.Regexp)
+}
 
 // checkSubstitution holds what makes a substitution expression (RFC 3402 section 3.2) one that can be applied: an extended regular
 // expression, a replacement that refers to its groups only, and the flag i or none, between three equal delimiters.

@@ -43,9 +43,12 @@ func (p *rdataParser) add(rule *rules.Rule, detail string) {
 	p.problems = append(p.problems, Problem{Rule: rule, Field: FieldRData, Index: -1, Value: p.text, Detail: detail})
 }
 
-// syntax says that the text is not the rdata of one record of the type, and what would be.
+// syntax says that the text is not the rdata of one record of the type, and what would be. An empty flaw is searched for.
 func (p *rdataParser) syntax(flaw string) {
 	detail := "write the rdata of one record of type " + string(p.typ) + " as zone files do, on one line" + p.typ.example()
+	if flaw == "" {
+		flaw = p.flawOfFields()
+	}
 	if flaw != "" {
 		detail = flaw + "; " + detail
 	}
@@ -72,8 +75,7 @@ func (p *rdataParser) parse(read reader) RData {
 func (p *rdataParser) checkType() bool {
 	code, ok := p.typ.zoneCode()
 	if !ok {
-		detail := "give a type such as A, AAAA, CAA, CNAME, MX, NS, PTR, SRV or TXT, in upper case; the SOA and the records of DNSSEC's signer are the zone's own"
-		p.problems = append(p.problems, Problem{Rule: rules.RDataType, Field: FieldType, Index: -1, Value: string(p.typ), Detail: detail})
+		p.problems = append(p.problems, Problem{Rule: rules.RDataType, Field: FieldType, Index: -1, Value: string(p.typ), Detail: p.typ.instead()})
 	}
 	p.code = code
 	return ok

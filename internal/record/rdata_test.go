@@ -89,7 +89,7 @@ var rdataForms = map[record.Type][][2]string{
 	"SPF":    {{`"v=spf1 -all"`, ""}},
 	"SRV":    {{"1 2 3 Sip.example.org.", "1 2 3 sip.example.org."}, {"0 0 0 .", ""}},
 	"SSHFP":  {{"4 2 " + hex32, "4 2 " + strings.ToUpper(hex32)}, {"4 1 " + strings.ToUpper(hex20), ""}},
-	"SVCB":   {{`1 svc.example.org. alpn="h2" no-default-alpn`, `1 svc.example.org. alpn="h2" no-default-alpn=""`}, {`1 . dohpath=/q{?dns}`, `1 . dohpath="/q{?dns}"`}},
+	"SVCB":   {{`1 svc.example.org. alpn="h2" no-default-alpn`, `1 svc.example.org. alpn="h2" no-default-alpn=""`}, {`1 . dohpath=/q{?dns}`, `1 . dohpath="/q{?dns}"`}, {"1 . ohttp alpn=h2", `\# 14 0001000001000302683200080000`}},
 	"TA":     {{"1 8 2 " + hex32, "1 8 2 " + strings.ToUpper(hex32)}},
 	"TALINK": {{". b.example.org.", ""}},
 	"TLSA":   {{"3 1 1 " + strings.ToUpper(hex32), "3 1 1 " + hex32}, {"3 1 2 " + hex64[:10] + " " + hex64[10:], "3 1 2 " + hex64}, {"3 0 0 0102", ""}},
@@ -98,7 +98,7 @@ var rdataForms = map[record.Type][][2]string{
 	"UID":    {{"100", ""}},
 	"UINFO":  {{`"a b"`, ""}},
 	"URI":    {{`10 1 "ftp://ftp.example.org/public"`, ""}, {`10 1 https://example.org/`, `10 1 "https://example.org/"`}},
-	"X25":    {{"311061700956", ""}, {`\# 4 03612062`, ""}, {`\# 3 023b61`, ""}, {`\# 3 022461`, ""}}, // what text would be taken for more than a number
+	"X25":    {{"311061700956", ""}},
 	"ZONEMD": {{"2018031900 1 1 " + hex48, "2018031900 1 1 " + hex48}, {"1 1 2 " + hex64, ""}},
 
 	"TYPE65280": {{`\# 4 0A000001`, `\# 4 0a000001`}, {`\# 0`, ""}, {`\# 3 ab c d ef`, `\# 3 abcdef`}},
@@ -214,19 +214,19 @@ var rdataCases = map[*rules.Rule]rdataRule{
 			{"EUI48", "00-00-5e-00-53"}, {"CSYNC", "1 1 AAAA A"}, {"APL", "1:192.0.2.1/24"},
 			{"HTTPS", `1 . alpn="h2"port="1"`}, {"HTTPS", `1 . port=1 port=2`}, {"HTTPS", `1 . foo=bar`}, {"HTTPS", `1 . port="70000"`},
 			{"HTTPS", `1 . ipv4hint=2001:db8::1`}, {"HTTPS", `1 . key65535=x`}, {"HTTPS", `1 "."`}, {"NAPTR", "1 1 u x y ."},
-			{"URI", `1 1 "a" "b"`}, {"AVC", "a;b"}, {"X25", `$1`}, {"RP", "$a.example.org. ."}, {"RP", "john." + name253 + ". ."}, {"SVCB", "1 . ; x"},
+			{"URI", `1 1 "a" "b"`}, {"AVC", "a;b"}, {"X25", `$1`}, {"X25", "1$"}, {"X25", "123"}, {"X25", `\# 4 03612062`}, {"X25", `\# 3 022461`}, {"RP", "$a.example.org. ."}, {"RP", "john." + name253 + ". ."}, {"SVCB", "1 . ; x"},
 			{"AMTRELAY", "10 1 2 2001:db8::1"}, // no reader finds the gateway behind a discovery bit
 			{"L32", `\# 2 000a`}, {"IPSECKEY", `\# 3 0a0302`}, {"IPSECKEY", `\# 3 0a0102`}, {"AMTRELAY", `\# 2 0a01`}, {"MX", `\# 2 000a`}, {"NAPTR", `\# 4 00010001`},
-			{"CAA", `\# 1 00`}, {"SVCB", `\# 2 0001`},
+			{"CAA", `\# 1 00`}, {"SVCB", `\# 2 0001`}, {"TLSA", "3 1 1"}, {"DNSKEY", "257 4 13 AQID"}, {"CDNSKEY", `\# 5 0101020d00`}, {"NAPTR", `1 1 "?" "x" "" .`},
 		},
 		keeps: []rdataCase{{"MX", " 10  mail.example.org. "}, {"TXT", `"; ( ) $ORIGIN @ \" \\"`}, {"TXT", `\#x`}, {"NAPTR", `1 1 "" "" "" .`},
 			{"HTTPS", `1 . alpn="h2" port="1"`}, {"HTTPS", "0 ."}, {"DS", "1 8 200 00"},
 			{"TXT", `"` + strings.Repeat("x", 60000) + `"`}, {"LOC", "42 N 71 W -100000m 1m 1m 1m"}, {"LOC", "42 N 71 W 42849672.95m"},
 			{"LOC", "1 2 3.457 S 1 2 3.459 E 1.01m"}, {"TYPE300", `\# 0`},
-			{"CAA", `0 issue "ca.example; a=b"`}, {"HINFO", `"` + strings.Repeat("x", 255) + `" ""`}, {"AVC", `"a;b"`}, {"X25", "1$"}},
+			{"CAA", `0 issue "ca.example; a=b"`}, {"HINFO", `"` + strings.Repeat("x", 255) + `" ""`}, {"AVC", `"a;b"`}},
 	},
 	rules.NAPTRRegexp: {
-		breaks: []rdataCase{{"NAPTR", `1 1 "u" "x" "!^.*$!\\1!" .`}, {"NAPTR", `1 1 "u" "x" "!^(.*)$!\\2!" .`}, {"NAPTR", `1 1 "u" "x" "!^.*$!sip:a!b" .`}, {"NAPTR", `1 1 "u" "x" "!^.*$!sip:a" .`},
+		breaks: []rdataCase{{"NAPTR", `1 1 "u" "x" "!^.*$!sip:a!" a.example.org.`}, {"NAPTR", `1 1 "u" "x" "!^.*$!\\1!" .`}, {"NAPTR", `1 1 "u" "x" "!^(.*)$!\\2!" .`}, {"NAPTR", `1 1 "u" "x" "!^.*$!sip:a!b" .`}, {"NAPTR", `1 1 "u" "x" "!^.*$!sip:a" .`},
 			{"NAPTR", `1 1 "u" "x" "!^(.*$!sip:a!" .`}, {"NAPTR", `1 1 "u" "x" "1^.*$1sip:a1" .`}, {"NAPTR", `1 1 "u" "x" "i^.*$isip:ai" .`}, {"NAPTR", `1 1 "u" "x" "!!sip:a!" .`},
 			{"NAPTR", `1 1 "u" "x" "!^.*$!\\1;(!" .`}, {"NAPTR", `1 1 "u" "x" "!^.*$!a\\!" .`}, {"NAPTR", `1 1 "u" "x" "x" .`}},
 		keeps: []rdataCase{{"NAPTR", `1 1 "u" "x" "!^(.*)$!sip:\\1@example.org!i" .`}, {"NAPTR", `1 1 "u" "x" "/^.*$/tel:+1/" .`}, {"NAPTR", `1 1 "u" "x" "" .`},
@@ -239,6 +239,10 @@ var rdataCases = map[*rules.Rule]rdataRule{
 			{"NAPTR", `1 1 "s" "x" "" _sip._udp`}, {"AFSDB", "1 afs"}, {"HIP", "2 2001 AwEAAbdx rvs"},
 			{"IPSECKEY", "10 3 2 gw.example.org AQID"}, {"AMTRELAY", "10 0 3 gw"}, {"PX", "10 a.example.org. b"}},
 		keeps: []rdataCase{{"CNAME", "www.example.org."}, {"SRV", "0 0 0 ."}, {"HTTPS", "1 ."}, {"RP", ". ."}, {"AMTRELAY", "10 0 1 192.0.2.1"}},
+	},
+	rules.HostUnderscore: {
+		breaks: []rdataCase{{"MX", "10 my_mail.example.org."}, {"NS", "_ns.example.org."}, {"SRV", "0 0 1 a._b.example.org."}, {"MX", `\# 9 000a 025f61 026465 00`}},
+		keeps:  []rdataCase{{"CNAME", "_a.example.org."}, {"MX", "10 my-mail.example.org."}, {"PTR", "_ipp._tcp.example.org."}, {"HTTPS", "1 _a.example.org."}},
 	},
 	rules.RDataDigestLength: {
 		breaks: []rdataCase{{"DS", "1 8 1 " + hex32}, {"DS", "1 8 2 " + hex20}, {"DS", "1 8 4 " + hex32}, {"CDS", "1 8 2 00"}, {"DLV", "1 8 2 00"}, {"TA", "1 8 2 00"},
@@ -260,10 +264,26 @@ var rdataCases = map[*rules.Rule]rdataRule{
 		keeps: []rdataCase{{"CAA", `0 issue ";"`}, {"CAA", `0 issue ""`}, {"CAA", `0 issue " ca.example ; account=1"`}, {"CAA", `0 iodef "https://ca.example/"`},
 			{"CAA", `0 issue "letsencrypt.org;validationmethods=dns-01"`}},
 	},
+	rules.CAAFlags: {
+		breaks: []rdataCase{{"CAA", `1 issue "ca.example"`}, {"CAA", `129 issue ";"`}, {"CAA", `255 iodef "mailto:a@example.org"`}},
+		keeps:  []rdataCase{{"CAA", `0 issue "ca.example"`}, {"CAA", `128 issue "ca.example"`}},
+	},
+	rules.CAAIodef: {
+		breaks: []rdataCase{{"CAA", `0 iodef "security@example.org"`}, {"CAA", `0 iodef ""`}, {"CAA", `0 iodef "mailto:"`}, {"CAA", `0 iodef "ftp://example.org/"`},
+			{"CAA", `0 IODEF "mailto:a b@example.org"`}},
+		keeps: []rdataCase{{"CAA", `0 iodef "mailto:security@example.org"`}, {"CAA", `0 iodef "HTTPS://example.org/report"`}, {"CAA", `0 iodef "http://example.org"`}},
+	},
+	rules.URITarget: {
+		breaks: []rdataCase{{"URI", `1 1 ""`}, {"URI", `1 1 "www.example.org"`}, {"URI", `1 1 "/path"`}, {"URI", `1 1 "'https://example.org/'"`}, {"URI", `1 1 "https:"`},
+			{"URI", `1 1 "https://example.org/a b"`}, {"URI", `1 1 "https://example.org/ü"`}, {"URI", `1 1 "https://example.org/<x>"`}, {"URI", `1 1 "https://[::1"`}, {"URI", `\# 4 00010001`}},
+		keeps: []rdataCase{{"URI", `1 1 "https://example.org/%C3%BC?a=b#c"`}, {"URI", "1 1 mailto:a@example.org"}, {"URI", `1 1 "tel:+1-201-555-0123"`}, {"URI", `1 1 "urn:isbn:0451450523"`}},
+	},
 	rules.SVCBParams: {
-		breaks: []rdataCase{{"HTTPS", "1 . no-default-alpn"}, {"HTTPS", `1 . alpn=""`}, {"SVCB", "1 . mandatory=alpn"}, {"SVCB", "1 . mandatory=port,port port=1"},
+		breaks: []rdataCase{{"HTTPS", "1 . no-default-alpn"}, {"HTTPS", "0 a.example. no-default-alpn"}, {"HTTPS", "0 a.example. mandatory=port"}, {"SVCB", "1 . dohpath=dns-query"}, {"SVCB", "1 . dohpath=/dns-query"},
+			{"SVCB", "1 . dohpath=/q{?dnsx}"}, {"SVCB", "1 . dohpath=/q{?dns"}, {"SVCB", `1 . dohpath="/\255{?dns}"`}, {"SVCB", `1 . dohpath=""`}, {"SVCB", `\# 10 0001 00 0007 0003 2f7b7d`},
+			{"HTTPS", "0 a.example. dohpath=x"}, {"HTTPS", `1 . alpn=""`}, {"SVCB", "1 . mandatory=alpn"}, {"SVCB", "1 . mandatory=port,port port=1"},
 			{"SVCB", "1 . mandatory=mandatory"}, {"SVCB", "1 . mandatory"}, {"SVCB", "1 . mandatory=foo"}},
-		keeps: []rdataCase{{"HTTPS", "1 . alpn=h2 no-default-alpn"}, {"SVCB", "1 . mandatory=port,alpn port=1 alpn=h2"}, {"HTTPS", "1 ."}},
+		keeps: []rdataCase{{"SVCB", "1 . dohpath=/dns-query{?dns}"}, {"SVCB", "1 . dohpath=/q{?x,dns}{&y}"}, {"SVCB", "1 . dohpath=/{+dns:3}/z"}, {"HTTPS", "1 . alpn=h2 no-default-alpn"}, {"SVCB", "1 . mandatory=port,alpn port=1 alpn=h2"}, {"HTTPS", "1 ."}},
 	},
 	rules.SVCBAliasParams: {
 		breaks: []rdataCase{{"HTTPS", "0 www.example.org. alpn=h2"}, {"SVCB", "0 www.example.org. port=1"}},

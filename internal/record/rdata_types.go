@@ -8,6 +8,7 @@ var examples = map[Type]string{
 	"CAA":        `0 issue "letsencrypt.org"`,
 	"CDNSKEY":    "257 3 13 Z4dtzTN+CELWqzHXfe6UgBrncu3EYrxgCIMuGRoVb1uQeeQLNqY0/EoIYTv1LKPF2LrIB6iD6zMeLqq+KWNEhw==",
 	"CDS":        "12345 13 2 fb15d025e3e6e390427aaff8f42a3c94ddc434b0dd352383e0b9829454eb286f",
+	"CERT":       "PKIX 12345 ECDSAP256SHA256 AQIDBA==",
 	CNAME:        "www.example.org.",
 	"DNAME":      "example.net.",
 	"DNSKEY":     "257 3 13 Z4dtzTN+CELWqzHXfe6UgBrncu3EYrxgCIMuGRoVb1uQeeQLNqY0/EoIYTv1LKPF2LrIB6iD6zMeLqq+KWNEhw==",
@@ -28,6 +29,7 @@ var examples = map[Type]string{
 	"SVCB":       `1 svc.example.org. alpn="h2" port="8443"`,
 	"TLSA":       "3 1 1 fb15d025e3e6e390427aaff8f42a3c94ddc434b0dd352383e0b9829454eb286f",
 	TXT:          `"v=spf1 mx -all"`,
+	"X25":        "311061700956",
 	"URI":        `10 1 "https://www.example.org/"`,
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,6 +38,20 @@ func (d RData) Equal(other RData) bool { return d.Type == other.Type && d.wire =
 // Targets returns the names of hosts or other names in the DNS that the rdata points at. The "." that stands for none is not among them,
 // nor is a mailbox. They belong to the rdata: do not change them.
 func (d RData) Targets() []dnsname.Name { return d.targets }
+
+// IsSPF says whether receivers take the rdata for an SPF record (RFC 7208 section 4.5).
+func (d RData) IsSPF() bool {
+	if d.Type != TXT {
+		return false
+	}
+	var text strings.Builder
+	for rest := d.wire; rest != ""; {
+		length := int(rest[0])
+		text.WriteString(rest[1 : 1+length])
+		rest = rest[1+length:]
+	}
+	return isSPF(text.String())
+}
 
 // RR returns a new resource record of class IN with the rdata; the TTL is in seconds. It is nil for the zero value.
 func (d RData) RR(owner dnsname.Name, ttl uint32) dns.RR {
@@ -74,6 +89,13 @@ func packRData(rr dns.RR) (string, error) {
 	return string(buffer[end-int(rr.Header().Rdlength) : end]), nil
 }
 
+// Size is what a record with this rdata takes in a message, in bytes, where its owner's name stands there already.
+func (d RData) Size() int { return minRecordSize + len(d.wire) }
+
+// MaxSetSize bounds the sum of the Size of the records of one name and type, so that one message can carry them beside the longest name
+// (RFC 1035 section 4.2.2).
+const MaxSetSize = dns.MaxMsgSize - headerSize - (maxOwner + questionSize)
+
 // maxRData leaves room in a message for the longest owner, in the question and once more before the record, so that every server can
 // answer with the record and transfer it.
 const maxRData = dns.MaxMsgSize - headerSize - (maxOwner + questionSize) - (maxOwner + minRecordSize - 2)
@@ -99,12 +121,26 @@ func throughWire(rr dns.RR) (wire string, back dns.RR, err error) {
 	return wire, back, err
 }
 
-// presentation prints the rdata of a record, without its header.
+// presentation prints the rdata of a record, without its header. It is empty for what has no text that all servers read.
 func presentation(rr dns.RR) string {
-	if _, unknown := rr.(*dns.RFC3597); unknown {
+	switch rr := rr.(type) {
+	case *dns.RFC3597:
 		return ""
+	case *dns.SVCB:
+		if hasOhttp(rr) {
+			return ""
+		}
+	case *dns.HTTPS:
+		if hasOhttp(&rr.SVCB) {
+			return ""
+		}
 	}
 	return strings.TrimPrefix(rr.String(), rr.Header().String())
+}
+
+// hasOhttp says whether a record has the parameter ohttp (RFC 9540), the name of which BIND and NSD do not read yet.
+func hasOhttp(rr *dns.SVCB) bool {
+	return slices.ContainsFunc(rr.Value, func(pair dns.SVCBKeyValue) bool { return pair.Key() == dns.SVCB_OHTTP })
 }
 
 // generic prints rdata in the form of RFC 3597 section 5.

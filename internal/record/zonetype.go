@@ -60,6 +60,20 @@ func (t Type) zoneCode() (uint16, bool) {
 	return uint16(code), true
 }
 
+// instead says which type to give in the place of one that is not InZone.
+func (t Type) instead() string {
+	if upper := Type(strings.ToUpper(string(t))); upper.InZone() {
+		return "types are written in upper case: give " + string(upper)
+	}
+	if digits, generic := strings.CutPrefix(string(t), genericPrefix); generic {
+		code, err := strconv.ParseUint(digits, 10, 16)
+		if named := Type(dns.TypeToString[uint16(code)]); err == nil && named.InZone() {
+			return "this type has a name: give " + string(named)
+		}
+	}
+	return "give a type such as A, AAAA, CAA, CNAME, MX, NS, PTR, SRV or TXT; the SOA and the records of DNSSEC's signer are the zone's own"
+}
+
 // genericPrefix starts the name of a type that is known by its number only.
 const genericPrefix = "TYPE"
 

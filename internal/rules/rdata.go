@@ -18,10 +18,16 @@ var (
 		Summary: "A CAA record has a property that certification authorities know."})
 	CAAIssuer = register(Rule{ID: "caa-issuer", Severity: Deny, Layer: Object, Source: "RFC 8659 section 4.2",
 		Summary: "A CAA property issue or issuewild names an authority by its domain name, or nobody may issue."})
-	NAPTRRegexp = register(Rule{ID: "naptr-regexp", Severity: Deny, Layer: Object, Source: "RFC 3402 section 3.2",
-		Summary: "The substitution of a NAPTR record is one that clients can apply, or secondaries refuse the whole zone."})
-	SVCBParams = register(Rule{ID: "svcb-params", Severity: Deny, Layer: Object, Source: "RFC 9460 sections 7.1.1 and 8",
-		Summary: "The parameters of an SVCB or HTTPS record fit together, or clients drop the whole RRset."})
+	CAAFlags = register(Rule{ID: "caa-flags", Severity: Warn, Layer: Object, Source: "RFC 8659 section 4.1",
+		Summary: "The flags of a CAA record are 0, or 128 for a critical property: the other bits mean nothing."})
+	CAAIodef = register(Rule{ID: "caa-iodef", Severity: Deny, Layer: Object, Source: "RFC 8659 section 4.4",
+		Summary: "A CAA property iodef is a URL to report to: mailto, http or https."})
+	NAPTRRegexp = register(Rule{ID: "naptr-regexp", Severity: Deny, Layer: Object, Source: "RFC 3402 section 3.2; RFC 3403 section 4.1",
+		Summary: "The substitution of a NAPTR record is one that clients can apply, or secondaries refuse the whole zone, and it has no replacement beside it."})
+	URITarget = register(Rule{ID: "uri-target", Severity: Deny, Layer: Object, Source: "RFC 7553 section 4.4; RFC 3986",
+		Summary: "The target of a URI record is a whole URI, and not empty."})
+	SVCBParams = register(Rule{ID: "svcb-params", Severity: Deny, Layer: Object, Source: "RFC 9460 sections 7.1.1 and 8; RFC 9461 section 5",
+		Summary: "The parameters of an SVCB or HTTPS record fit together, or clients drop the whole RRset and secondaries the whole zone."})
 	SVCBAliasParams = register(Rule{ID: "svcb-alias-params", Severity: Warn, Layer: Object, Source: "RFC 9460 section 2.4.2",
 		Summary: "An SVCB or HTTPS record of priority 0 is an alias, the parameters of which are ignored."})
 )

@@ -52,6 +52,8 @@ var (
 		Summary: "The records of one name and type have one TTL."})
 	CNAMELoop = register(Rule{ID: "cname-loop", Severity: Deny, Layer: Reference, Source: "RFC 1034 section 3.6.2",
 		Summary: "A chain of CNAMEs ends in something else than itself."})
+	DNAMESingle = register(Rule{ID: "dname-single", Severity: Deny, Layer: Reference, Source: "RFC 6672 section 2.4",
+		Summary: "A name has one DNAME at most: servers do not load a zone with two."})
 	RecordOccluded = register(Rule{ID: "record-occluded", Severity: Deny, Layer: Reference, Source: "RFC 2181 section 6; RFC 6672 section 2.4",
 		Summary: "Below a delegation to other name servers stand only their addresses, and below a DNAME nothing: all else would never be seen."})
 

@@ -2,6 +2,7 @@ package validation
 
 import (
 	"context"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -82,11 +83,26 @@ func RecordReferences(ctx context.Context, source refs.Source, rec, old *zonev1a
 			return nil, err
 		}
 		out := serviceName(rec, verdict)
+		if rec.Spec.ZoneRef != nil {
+			out = append(out, repeats(pathOf("domainName"), rec.Spec.DomainName, verdict.FQDN)...)
+		}
 		if len(problems) > 0 {
-			out = append(out, Ratchet(zoneFindings(problems), Record(rec))...)
+			out = append(out, besides(Record(rec), problems)...)
 		}
 		return out, nil
 	})
+}
+
+// besides returns what problems add to the findings on the object alone. A CNAME of itself is the shortest circle, and told once.
+func besides(own field.ErrorList, problems []zone.Problem) field.ErrorList {
+	of := func(rule *rules.Rule) func(*field.Error) bool {
+		return func(f *field.Error) bool { return f.Origin == rule.ID }
+	}
+	added := Ratchet(zoneFindings(problems), own)
+	if slices.ContainsFunc(own, of(rules.CNAMESelf)) {
+		added = slices.DeleteFunc(added, of(rules.CNAMELoop))
+	}
+	return added
 }
 
 // serviceName holds what SRV asks of its name, once the zone makes a whole one of a relative name.

@@ -26,17 +26,30 @@ func Zone(z *zonev1alpha1.Zone) field.ErrorList {
 	}
 	out = append(out, zoneRef(spec.Child("zoneRef"), z.Spec.ZoneRef)...)
 	out = append(out, delegations(spec.Child("delegations"), z.Spec.Delegations)...)
-	if name := z.Spec.NameServer; name != "" {
-		if _, err := dnsname.Parse(name); err != nil {
-			out = append(out, record.NameRule(err).Invalid(spec.Child("nameServer"), name, err.Error()))
-		}
-	}
+	out = append(out, nameServer(spec.Child("nameServer"), z.Spec.NameServer)...)
 	if contact := z.Spec.Contact; contact != "" {
 		if _, err := zone.ParseContact(contact); err != nil {
 			out = append(out, rules.SOAContact.Invalid(spec.Child("contact"), contact, err.Error()))
 		}
 	}
 	return out
+}
+
+// nameServer checks the name of a host, if there is one.
+func nameServer(path *field.Path, text string) field.ErrorList {
+	if text == "" {
+		return nil
+	}
+	name, err := dnsname.Parse(text)
+	switch {
+	case err != nil:
+		return field.ErrorList{record.NameRule(err).Invalid(path, text, err.Error())}
+	case len(name.Labels()) == 1:
+		return field.ErrorList{rules.TargetSingleLabel.Invalid(path, text, "give the whole name, such as ns1.example.org.: the zone's is not added to it")}
+	case strings.Contains(name.String(), "_"):
+		return field.ErrorList{rules.HostUnderscore.Invalid(path, text, "name hosts with letters, digits and hyphens")}
+	}
+	return nil
 }
 
 // parentLabelFits checks that the zone can be named as a parent. A name that is still to be generated is not known yet.
@@ -148,12 +161,57 @@ func ZoneReferences(ctx context.Context, source refs.Source, z, old *zonev1alpha
 		return nil, nil
 	}
 	return brought(z, old, func(z *zonev1alpha1.Zone) (field.ErrorList, error) {
-		_, problems, err := source.Zone(ctx, z)
-		if err != nil || len(problems) == 0 {
+		verdict, problems, err := source.Zone(ctx, z)
+		if err != nil {
 			return nil, err
 		}
-		return Ratchet(zoneFindings(problems), Zone(z)), nil
+		out := zoneRepeats(&z.Spec, verdict.FQDN)
+		if len(problems) > 0 {
+			out = append(out, Ratchet(zoneFindings(problems), Zone(z))...)
+		}
+		return out, nil
 	})
+}
+
+// zoneRepeats warns of names that are relative and end in the name that they are relative to.
+func zoneRepeats(spec *zonev1alpha1.ZoneSpec, fqdn dnsname.Name) field.ErrorList {
+	if fqdn.IsZero() {
+		return nil
+	}
+	var out field.ErrorList
+	if spec.ZoneRef != nil {
+		out = repeats(pathOf("domainName"), spec.DomainName, fqdn)
+	}
+	pattern := func(path *field.Path, text string) {
+		if endsIn(text, fqdn.String()) {
+			out = append(out, rules.NameRepeatsDomain.Invalid(path, text, "patterns are relative to the zone: leave its name out"))
+		}
+	}
+	for i, d := range spec.Delegations {
+		path := pathOf("delegations").Index(i)
+		for j, text := range d.Zones {
+			pattern(path.Child("zones").Index(j), text)
+		}
+		for j := range d.Records {
+			pattern(path.Child("records").Index(j).Child("pattern"), d.Records[j].Pattern)
+		}
+	}
+	return out
+}
+
+// repeats warns of a relative name that makes a whole one in which the name of the zone is there twice.
+func repeats(path *field.Path, relative string, whole dnsname.Name) field.ErrorList {
+	origin, ok := strings.CutPrefix(whole.String(), strings.ToLower(relative)+".")
+	if !ok || !endsIn(relative, origin) {
+		return nil
+	}
+	return field.ErrorList{rules.NameRepeatsDomain.Invalid(path, relative, "the whole name would be "+whole.FQDN()+": leave the zone's name out, or give the whole name without a zoneRef")}
+}
+
+// endsIn says whether a relative name is another one, or ends in it.
+func endsIn(relative, name string) bool {
+	relative = strings.ToLower(relative)
+	return relative == name || strings.HasSuffix(relative, "."+name)
 }
 
 // brought keeps the findings on an object that its old state did not have. That is not asked about where there are none.

@@ -2,6 +2,7 @@ package validation_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -85,6 +86,9 @@ var zoneTests = []struct {
 	{"no type", types("HOST"), at(rules.DelegationType, "spec.delegations[0].records[0].types[0]")},
 
 	{"a name server that is an address", origin().NameServer("192.0.2.1").Obj(), at(rules.NameIsIP, "spec.nameServer")},
+	{"a name server without its domain", origin().NameServer("ns1").Obj(), at(rules.TargetSingleLabel, "spec.nameServer")},
+	{"a name server with an underscore", origin().NameServer("my_ns.example.net.").Obj(), at(rules.HostUnderscore, "spec.nameServer")},
+	{"a contact without its domain", origin().Contact("hostmaster.").Obj(), at(rules.SOAContact, "spec.contact")},
 	{"a name server with a wildcard", origin().NameServer("*.example.net.").Obj(), at(rules.NameWildcard, "spec.nameServer")},
 	{"no mail address", origin().Contact("host master@example.org").Obj(), at(rules.SOAContact, "spec.contact")},
 	{"half a mail address", origin().Contact("hostmaster@").Obj(), at(rules.SOAContact, "spec.contact")},
@@ -198,6 +202,12 @@ var zoneReferenceTests = []struct {
 	{"with a name server", []any{apexOf("example.org.")}, origin().Obj(), nil, nil},
 	{"with a name server that it does not let in", []any{apexOf("example.org.")}, builder.Zone("dns", "example").Delegate(nil, "*").Obj(), nil, at(rules.ApexNSAbsent, domainName)},
 
+	{"patterns with the zone's own name", []any{apexOf("example.org.")}, builder.Zone("dns", "example").DelegateZones(nil, "*.dev.Example.org").Delegate(nil, "example.org", "www.example.org", "myexample.org", "@").Obj(), nil,
+		[]found{{"name-repeats-domain", "spec.delegations[0].zones[0]"}, {"name-repeats-domain", "spec.delegations[1].records[0].pattern"}, {"name-repeats-domain", "spec.delegations[1].records[1].pattern"}}},
+	{"patterns of a zone whose name is not known", nil, builder.Zone("dns", "sub").Domain("dev").ZoneRef("none", "").Delegate(nil, "www.").Obj(), nil, at(rules.ZoneAbsent, "spec.zoneRef")},
+	{"a sub-zone that repeats its parent's name", append(apexNS(origin().Obj()), apexOf("dev.example.org.example.org.")),
+		builder.Zone("dns", "sub").Domain("dev.example.org").ZoneRef("example", "").DelegateAll().Obj(), nil, at(rules.NameRepeatsDomain, domainName)},
+
 	{"the name is taken", apexNS(origin().Obj()), builder.Zone("tenant", "mine").DelegateAll().Domain("EXAMPLE.org.").Obj(), nil, at(rules.ZoneTaken, domainName)},
 	{"a name beside it", append(apexNS(origin().Obj()), apexOf("example.net.")), builder.Zone("dns", "mine").DelegateAll().Domain("example.net.").Obj(), nil, nil},
 
@@ -256,6 +266,20 @@ func alias(name, domain, target string) *builder.RecordBuilder {
 	return rr(name, domain, "CNAME", target)
 }
 
+// text is a TXT record of so many bytes, in strings of 250, that differs from others by its number.
+func text(number, size int) string {
+	return fmt.Sprintf("\"%d\"", number) + strings.Repeat(` "`+strings.Repeat("x", 250)+`"`, size/250)
+}
+
+// texts are so many of them, at one name.
+func texts(n, size int) []any {
+	var out []any
+	for i := range n {
+		out = append(out, rr(fmt.Sprintf("text-%d", i), "text.example.org.", "TXT", text(i, size)).Obj())
+	}
+	return out
+}
+
 // recordsInZone are tested beside example.org., which lets in everything but what is below "closed", and what else is there.
 var recordsInZone = []struct {
 	name        string
@@ -299,6 +323,32 @@ var recordsInZone = []struct {
 	{"below a delegation", []any{rr("ns", "sub.example.org.", "NS", "ns.sub.example.org.").Obj()}, host().Domain("www.sub.example.org.").Obj(), nil, at(rules.RecordOccluded, domainName)},
 	{"glue below a delegation", []any{rr("ns", "sub.example.org.", "NS", "ns.sub.example.org.").Obj()}, host().Domain("ns.sub.example.org.").Obj(), nil, nil},
 	{"a delegation above what is there", []any{host().Domain("www.sub.example.org.").Obj()}, rr("ns", "sub.example.org.", "NS", "ns.example.net.").Obj(), nil, at(rules.RecordOccluded, domainName)},
+
+	{"more than a message holds", texts(4, 16_000), rr("more", "text.example.org.", "TXT", text(6, 16_000)).Obj(), nil, at(rules.RRsetTooLarge, rdata)},
+	{"as much as a message holds", texts(3, 16_000), rr("more", "text.example.org.", "TXT", text(4, 16_000)).Obj(), nil, nil},
+	{"a second DNAME", []any{rr("moved", "moved.example.org.", "DNAME", "example.net.").Obj()}, rr("again", "moved.example.org.", "DNAME", "example.com.").Obj(), nil, at(rules.DNAMESingle, domainName)},
+	{"a mail server beside a null MX", []any{rr("none", "example.org.", "MX", "0 .").Obj()}, rr("mail", "example.org.", "MX", "10 mail.example.net.").Obj(), nil, at(rules.MXNullAlone, rdata)},
+	{"a null MX beside a mail server", []any{rr("mail", "example.org.", "MX", "10 mail.example.net.").Obj()}, rr("none", "example.org.", "MX", "0 .").Obj(), nil, at(rules.MXNullAlone, rdata)},
+	{"a null MX with another preference", []any{rr("none", "example.org.", "MX", "0 .").Obj()}, rr("again", "example.org.", "MX", "1 .").Obj(), nil, at(rules.MXNullAlone, rdata)},
+	{"two mail servers", []any{rr("mail", "example.org.", "MX", "10 mail.example.net.").Obj()}, rr("second", "example.org.", "MX", "20 mail.example.net.").Obj(), nil, nil},
+	{"a service beside none", []any{rr("none", "_sip._tcp.example.org.", "SRV", "0 0 0 .").Obj()}, rr("sip", "_sip._tcp.example.org.", "SRV", "0 0 5060 sip.example.net.").Obj(), nil,
+		at(rules.SRVNullAlone, rdata)},
+	{"none beside a service", []any{rr("sip", "_sip._tcp.example.org.", "SRV", "0 0 5060 sip.example.net.").Obj()}, rr("none", "_sip._tcp.example.org.", "SRV", "0 0 0 .").Obj(), nil,
+		at(rules.SRVNullAlone, rdata)},
+	{"two services", []any{rr("sip", "_sip._tcp.example.org.", "SRV", "0 0 5060 sip.example.net.").Obj()}, rr("second", "_sip._tcp.example.org.", "SRV", "1 0 5060 sip.example.net.").Obj(), nil, nil},
+	{"an update of a null MX that is alone", []any{rr("none", "example.org.", "MX", "0 .").Obj()}, rr("none", "example.org.", "MX", "10 mail.example.net.").Obj(),
+		rr("none", "example.org.", "MX", "0 .").Obj(), nil},
+	{"a second SPF text", []any{rr("spf", "example.org.", "TXT", `"v=SPF1" " mx -all"`).Obj()}, rr("second", "example.org.", "TXT", `"v=spf1 -all"`).Obj(), nil, at(rules.TXTSPFMultiple, rdata)},
+	{"another text beside an SPF text", []any{rr("spf", "example.org.", "TXT", `"v=spf1 mx -all"`).Obj()}, rr("second", "example.org.", "TXT", `"v=spf10 -all"`).Obj(), nil, nil},
+	{"an SPF text beside another text", []any{rr("text", "example.org.", "TXT", `"v=spf10"`).Obj()}, rr("spf", "example.org.", "TXT", `"v=spf1 -all"`).Obj(), nil, nil},
+	{"an SPF text that changes", []any{rr("spf", "example.org.", "TXT", `"v=spf1 mx -all"`).Obj()}, rr("spf", "example.org.", "TXT", `"v=spf1 -all"`).Obj(),
+		rr("spf", "example.org.", "TXT", `"v=spf1 mx -all"`).Obj(), nil},
+	{"a relative name that repeats its zone's", nil, rr("www", "www.Example.org", "A", "192.0.2.1").ZoneRef("example", "dns").Obj(), nil, at(rules.NameRepeatsDomain, domainName)},
+	{"a relative name that is its zone's", nil, rr("www", "example.org", "A", "192.0.2.1").ZoneRef("example", "dns").Obj(), nil, at(rules.NameRepeatsDomain, domainName)},
+	{"a relative name that ends like its zone's", nil, rr("www", "myexample.org", "A", "192.0.2.1").ZoneRef("example", "dns").Obj(), nil, nil},
+	{"a relative name that repeats its zone's and is updated", nil, rr("www", "www.example.org", "A", "192.0.2.1").ZoneRef("example", "dns").Obj(),
+		rr("www", "www.example.org", "A", "192.0.2.2").ZoneRef("example", "dns").Obj(), nil},
+	{"a CNAME of itself is not said to lead back, too", nil, alias("www", "www.example.org.", "www.example.org.").Obj(), nil, nil},
 
 	{"a target that is not there", nil, alias("www", "www.example.org.", "web.example.org.").Obj(), nil, at(rules.TargetAbsent, rdata)},
 	{"a target that is there", []any{rr("web", "web.example.org.", "A", "192.0.2.1").Obj()}, alias("www", "www.example.org.", "web.example.org.").Obj(), nil, nil},

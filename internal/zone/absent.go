@@ -9,9 +9,12 @@ import (
 )
 
 // absences warns of what a record needs that is not there: its targets in our zones, and the addresses of the name servers that it
-// delegates to. They may still come.
+// delegates to. They may still come. It warns of a second SPF text, too: the other one may still go.
 func (m *Model) absences(r *recordState) []Problem {
 	var out []Problem
+	if p := m.secondSPF(r); p != nil {
+		out = append(out, *p)
+	}
 	for _, target := range r.rdata.Targets() {
 		if p := m.absentTarget(r, target); p != nil {
 			out = append(out, *p)
@@ -50,6 +53,19 @@ func (m *Model) absentGlue(r *recordState, target dnsname.Name) *Problem {
 		return nil
 	}
 	return m.absence(rules.GlueAbsent, r, fmt.Sprintf("give the name server %s an A or AAAA record in this zone, or nobody finds it: it lies below the name that is delegated to it", target.FQDN()))
+}
+
+// secondSPF warns of an SPF text beside another one.
+func (m *Model) secondSPF(r *recordState) *Problem {
+	if !r.rdata.IsSPF() {
+		return nil
+	}
+	for _, other := range r.zone.content.owner(r.fqdn).kept {
+		if other.obj.Key != r.obj.Key && other.rdata.IsSPF() {
+			return m.absence(rules.TXTSPFMultiple, r, "join the SPF texts of this name into one")
+		}
+	}
+	return nil
 }
 
 // nearestZone returns the published zone that a name lies in.

@@ -9,7 +9,7 @@ import (
 
 // contradiction returns the first rule that a record breaks beside what was kept, or nil.
 func (s *settlement) contradiction(r *recordState) *Problem {
-	for _, check := range []func(*recordState) *Problem{s.cname, s.rrset, s.duplicate, s.ttls, s.hidden, s.hides, s.loop} {
+	for _, check := range []func(*recordState) *Problem{s.cname, s.rrset, s.duplicate, s.room, s.dname, s.none, s.ttls, s.hidden, s.hides, s.hidesZone, s.loop} {
 		if p := check(r); p != nil {
 			return p
 		}
@@ -70,6 +70,42 @@ func (s *settlement) duplicate(r *recordState) *Problem {
 		}
 	}
 	return nil
+}
+
+// room: the records of one name and type fit into one message, or nobody can be given any of them.
+func (s *settlement) room(r *recordState) *Problem {
+	set := s.sets[r.obj.Type]
+	if set == nil || set.size+r.rdata.Size() <= record.MaxSetSize {
+		return nil
+	}
+	return s.problem(rules.RRsetTooLarge, fieldRData, nil, r, set.first,
+		"the records that this name has of this type fill a DNS message of 65,535 bytes already: give fewer of them, or divide them among names")
+}
+
+// dname: a name has one DNAME (RFC 6672 section 2.4). Servers that transfer a zone with two drop it whole.
+func (s *settlement) dname(r *recordState) *Problem {
+	set := s.sets[typeDNAME]
+	if r.obj.Type != typeDNAME || set == nil {
+		return nil
+	}
+	return s.problem(rules.DNAMESingle, fieldDomainName, s.name.FQDN(), r, set.first,
+		"this name already has a DNAME with another target, and a DNAME has one: change that record, or choose another name")
+}
+
+// none: what says that there is no such service stands alone (RFC 7505 section 3, RFC 2782).
+func (s *settlement) none(r *recordState) *Problem {
+	set := s.sets[r.obj.Type]
+	if set == nil || len(r.rdata.Targets()) > 0 && len(set.first.rdata.Targets()) > 0 {
+		return nil
+	}
+	switch r.obj.Type {
+	case record.MX:
+		return s.problem(rules.MXNullAlone, fieldRData, r.obj.RData, r, set.first, "the null MX says that this name takes no mail: give either it or mail servers")
+	case record.SRV:
+		return s.problem(rules.SRVNullAlone, fieldRData, r.obj.RData, r, set.first, "the target . says that there is no such service: give either it or hosts")
+	default:
+		return nil
+	}
 }
 
 // ttls: the records of one name and type have one TTL.

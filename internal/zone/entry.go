@@ -27,8 +27,10 @@ func Compare(a, b Entry) int {
 	if a.Name != b.Name {
 		return strings.Compare(sortKey(a.Name), sortKey(b.Name))
 	}
-	return cmp.Or(cmp.Compare(rank(a.Type), rank(b.Type)), strings.Compare(string(a.Type), string(b.Type)),
-		strings.Compare(a.RData, b.RData), cmp.Compare(a.TTL, b.TTL))
+	if a.Type != b.Type {
+		return cmp.Or(cmp.Compare(rank(a.Type), rank(b.Type)), strings.Compare(string(a.Type), string(b.Type)))
+	}
+	return cmp.Or(strings.Compare(a.RData, b.RData), cmp.Compare(a.TTL, b.TTL))
 }
 
 // TypeSOA is the type of a zone's first entry.

@@ -193,6 +193,23 @@ func TestWhatBypassedTheGateIsNotPublished(t *testing.T) {
 	b.expect("b/other", zonev1alpha1.ReasonAdopted, "dns/org")
 }
 
+// TestDNAMEAboveASubZone: what stands below a DNAME keeps some servers from loading the zone, so a delegation goes before it, whichever came first.
+func TestDNAMEAboveASubZone(t *testing.T) {
+	for _, alias := range []string{"moved.example.org.", "example.org."} {
+		b := newBench(t)
+		b.zone("dns/org", "example.org.", "", "|@ * zone:*")
+		b.record("a/dname", alias, "", "DNAME", "example.net.")
+		b.expect("a/dname", zonev1alpha1.ReasonAdopted, "dns/org")
+		b.zone("dns/sub", "sub.far.moved.example.org.", "", "|@ *")
+		b.expect("a/dname", zonev1alpha1.ReasonQuarantined, "dns/org")
+		b.expectEntries("dns/org", "example.org 360 NS ns.example.org.", "sub.far.moved.example.org 360 NS ns.sub.far.moved.example.org.")
+		_, problems := b.m.TryRecord(zone.RecordOf(b.newRecord("b/x", "far.moved.example.org.", "", "DNAME", "example.net.")))
+		expectProblem(t, problems, "record-occluded")
+		b.m.RemoveZone(key("dns/sub"), "dns/sub")
+		b.expect("a/dname", zonev1alpha1.ReasonAdopted, "dns/org")
+	}
+}
+
 func TestNoDelegationMeansNo(t *testing.T) {
 	b := newBench(t)
 	b.zone("dns/org", "example.org.", "")
@@ -394,6 +411,7 @@ func TestTry(t *testing.T) {
 		{"a DS beside a delegation", "a/x", "cut.example.org.", "", "DS", "1 8 2 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", ""},
 		{"a delegation above others", "a/x", "below.example.org.", "", "NS", "ns.example.com.", "record-occluded"},
 		{"below a DNAME", "a/x", "x.moved.example.org.", "", "A", "192.0.2.1", "record-occluded"},
+		{"a second DNAME", "a/x", "moved.example.org.", "", "DNAME", "example.com.", "dname-single"},
 		{"beside a DNAME", "a/x", "moved.example.org.", "", "A", "192.0.2.1", ""},
 		{"a target that is absent", "a/x", "x.example.org.", "", "CNAME", "none.example.org.", "target-absent"},
 		{"a target elsewhere", "a/x", "x.example.org.", "", "CNAME", "none.example.com.", ""},

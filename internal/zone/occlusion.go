@@ -58,6 +58,32 @@ func (s *settlement) ofNamespace(r *recordState) []*recordState {
 
 const hidesDetail = "there are records at this name or below it that this one would hide: take them away first, or choose another name"
 
+// hidesZone: a DNAME does not hide sub-zones, whichever was there first (RFC 6672 section 2.4). Some servers, NSD among them, do not load a zone that has both.
+func (s *settlement) hidesZone(r *recordState) *Problem {
+	if !isDNAME(r.obj.Type) {
+		return nil
+	}
+	below := s.subZone()
+	if below == nil {
+		return nil
+	}
+	return &Problem{Rule: rules.RecordOccluded, Field: fieldDomainName, Value: s.name.FQDN(),
+		Detail: "there is a zone below this name, which could not be delegated beside a DNAME: choose another name",
+		Rests:  []Rest{{KindZone, below.obj.Key}, {KindZone, s.zone.obj.Key}}}
+}
+
+// subZone returns a zone at this name or below it that the zone delegates; nil: there is none.
+func (s *settlement) subZone() *zoneState {
+	for _, zones := range s.m.zonesAt.atOrBelow(s.name) {
+		for _, z := range zones {
+			if z.copiedTo == s.zone.content && len(z.copied) > 0 {
+				return z
+			}
+		}
+	}
+	return nil
+}
+
 // cut is what a name hides below it: a delegation to other name servers all but their addresses, a DNAME everything. It is comparable.
 type cut struct {
 	// kind is NS or DNAME; empty where nothing is hidden.

@@ -57,7 +57,7 @@ func (m *Model) candidates(z *zoneState, name dnsname.Name) []*recordState {
 // settled tells a record what became of it.
 func (w *work) settled(r *recordState, z *zoneState, problem *Problem) {
 	delete(w.m.looping, r)
-	verdict := RecordVerdict{FQDN: r.fqdn, Parent: z.obj.Key, Reason: adopted, Message: "published in the zone " + z.fqdn.FQDN()}
+	verdict := RecordVerdict{FQDN: r.fqdn, Parent: z.obj.Key, Reason: adopted, Message: "adopted by the zone " + z.fqdn.FQDN()}
 	if problem != nil {
 		verdict.Reason, verdict.Message = zonev1alpha1.ReasonQuarantined, problem.Detail+" (rule "+problem.Rule.ID+")"
 		if problem.conflict {
@@ -169,6 +169,8 @@ type rrset struct {
 	// ttl is the first that was written, and nil where none was.
 	ttl   *uint32
 	rdata map[string]*recordState
+	// size is the sum of what they take in a message.
+	size int
 }
 
 // beside begins a settlement.
@@ -185,6 +187,7 @@ func (s *settlement) keep(r *recordState) {
 		s.sets[r.obj.Type] = set
 	}
 	set.rdata[r.rdata.String()] = r
+	set.size += r.rdata.Size()
 	if set.ttl == nil {
 		set.ttl = r.obj.TTL
 	}

@@ -89,6 +89,9 @@ func ParseContact(text string) (string, error) {
 	local, domain, isAddress := strings.Cut(text, "@")
 	if !isAddress {
 		name, err := dnsname.Parse(text)
+		if err == nil && len(name.Labels()) == 1 {
+			err = errors.New("write the mailbox and its domain: hostmaster.example.org. or hostmaster@example.org")
+		}
 		if err != nil {
 			return "", err
 		}

@@ -44,6 +44,7 @@ func TestParseContact(t *testing.T) {
 		{"hostmaster.example.org", "hostmaster.example.org.", ""},
 		{"hostmaster@example.org", "hostmaster.example.org.", ""},
 		{"First.Last+dns@Example.org", `First\.Last+dns.example.org.`, ""},
+		{"hostmaster", "", "its domain"},
 		{"", "", "write a name"},
 		{"@example.org", "", "before the @"},
 		{"a b@example.org", "", "before the @"},

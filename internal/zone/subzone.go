@@ -47,16 +47,26 @@ func (w *work) setCopied(z, parent *zoneState, now map[dnsname.Name][]Entry) {
 	for name, entries := range z.copied {
 		if !slices.Equal(entries, now[name]) {
 			delete(parent.content.derived, name)
-			w.settle[spot{parent, name}] = struct{}{}
+			w.settleCopied(parent, name)
 		}
 	}
 	for name, entries := range now {
 		if !slices.Equal(entries, z.copied[name]) {
 			parent.content.derived[name] = entries
-			w.settle[spot{parent, name}] = struct{}{}
+			w.settleCopied(parent, name)
 		}
 	}
 	z.copied, z.copiedTo = now, parent.content
+}
+
+// settleCopied has a name settled anew that entries were copied to, and those above it that have a DNAME.
+func (w *work) settleCopied(parent *zoneState, name dnsname.Name) {
+	w.settle[spot{parent, name}] = struct{}{}
+	for above, more := name.Parent(); more && above.IsAtOrBelow(parent.fqdn); above, more = above.Parent() {
+		if w.m.mayHide(parent, above, isDNAME) {
+			w.settle[spot{parent, above}] = struct{}{}
+		}
+	}
 }
 
 // withdraw takes out of a former parent what it held of a zone.

@@ -30,7 +30,7 @@ func TestTryForetells(t *testing.T) {
 		}
 	}
 	for _, rule := range []*rules.Rule{rules.CNAMEAlone, rules.CNAMEAtApex, rules.CNAMESingle, rules.CNAMELoop, rules.RRsetTaken, rules.RecordDuplicate,
-		rules.TTLDiffers, rules.RecordOccluded, rules.RecordNotDelegated, rules.ZoneAbsent, rules.ZoneTaken, rules.ZoneNotDelegated, rules.ZoneRefCycle, rules.ZoneTakesNames, rules.ZoneDropsNames,
+		rules.TTLDiffers, rules.DNAMESingle, rules.RecordOccluded, rules.RecordNotDelegated, rules.ZoneAbsent, rules.ZoneTaken, rules.ZoneNotDelegated, rules.ZoneRefCycle, rules.ZoneTakesNames, rules.ZoneDropsNames,
 		rules.TargetAbsent, rules.TargetAlias, rules.GlueAbsent, rules.ApexNSAbsent} {
 		if seen[rule.ID] == 0 {
 			t.Errorf("no world broke the rule %s", rule.ID)

@@ -93,7 +93,7 @@ func nameProblem(err error, text string) *Problem {
 // unnamedParent says that the zone which a zoneRef names is not there, or has no name yet.
 func (m *Model) unnamedParent(ref Key, known bool) *Problem {
 	p := &Problem{Rule: rules.ZoneAbsent, Field: fieldZoneRef, Value: ref.Name, Rests: []Rest{{KindZone, ref}},
-		Detail: "there is no such Zone yet: this object waits for it"}
+		Detail: "there is no such Zone in the namespace of zoneRef, which is the object's own if it gives none: this object waits for it"}
 	if known {
 		p.Detail = "that Zone has no whole name yet: this object waits for it"
 	}
