@@ -9,11 +9,11 @@ required=${1:-}
 # program, its Debian packages, and what is skipped without it
 needs=(
 	"gcc|gcc libc6-dev|everything: the race detector needs a C compiler (make test RACE= does without)"
-	"named|bind9|the tests that run BIND 9: of the RFC 2136 back end, and end to end, as a secondary of zones"
+	"named|bind9|the tests that run BIND 9: of the RFC 2136 back end, end to end, as a secondary of zones, and to compare answers with"
 	"named-checkzone|bind9-utils|the tests that have zone files judged by BIND 9"
 	"dig|bind9-dnsutils|the tests that ask as a person does"
 	"knotd|knot|the test that runs Knot as a secondary of zones"
-	"nsd-checkzone|nsd|the tests that have zone files judged by NSD"
+	"nsd-checkzone|nsd|the tests that have zone files judged by NSD, or compare answers with it"
 	"dnsperf|dnsperf|the benchmark of answers per second"
 )
 

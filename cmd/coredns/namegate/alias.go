@@ -2,6 +2,7 @@ package namegate
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -16,6 +17,8 @@ import (
 type question struct {
 	plugin *Namegate
 	state  request.Request
+	// depth is how many look-ups led to this one.
+	depth int
 	// beyond is what another zone of ours said of the end of an alias; nil: none was asked.
 	beyond *reply
 	// elsewhere says that the end of an alias was asked of the server, because it is in no zone of ours.
@@ -23,6 +26,21 @@ type question struct {
 }
 
 type questionKey struct{}
+
+// maxDepth is how many look-ups are made for one question: more aliases than resolvers follow.
+const maxDepth = 16
+
+// questionFor begins a look-up. Its own depth is counted, because a file.Zone counts less; nil: there were too many.
+func (n *Namegate) questionFor(ctx context.Context, state request.Request) (context.Context, *question) {
+	q := &question{plugin: n, state: state}
+	if before, ok := ctx.Value(questionKey{}).(*question); ok {
+		if q.depth = before.depth + 1; q.depth > maxDepth {
+			return ctx, nil
+		}
+		ctx = context.WithValue(ctx, dnsserver.LoopKey{}, 0)
+	}
+	return context.WithValue(ctx, questionKey{}, q), q
+}
 
 // alias finds the end of an alias that leads out of its zone: in another zone of ours, or by asking the server itself, whose other plugins
 // may know it.
@@ -33,6 +51,9 @@ func (alias) Lookup(ctx context.Context, state request.Request, name string, qty
 	q, ok := ctx.Value(questionKey{}).(*question)
 	if !ok {
 		return upstream.New().Lookup(ctx, state, name, qtype)
+	}
+	if isTooLong(name) {
+		return nil, errTooLong
 	}
 	n, target := q.plugin, strings.ToLower(name)
 	if v := n.find(target, qtype); v != nil {
@@ -47,9 +68,31 @@ func (alias) Lookup(ctx context.Context, state request.Request, name string, qty
 	return upstream.New().Lookup(ctx, q.state, name, qtype)
 }
 
+// maxWire is the length of a name on the wire (RFC 1035 section 2.3.4).
+const maxWire = 255
+
+func isTooLong(name string) bool {
+	var wire [maxWire]byte
+	_, err := dns.PackDomainName(name, wire[:], 0, nil, false)
+	return err != nil
+}
+
+var errTooLong = errors.New("the name is too long")
+
+// overflows says whether a DNAME makes a name of the question that is too long to be one.
+func (a *reply) overflows() bool {
+	if len(a.answer) < 2 || a.answer[0].Header().Rrtype != dns.TypeDNAME {
+		return false
+	}
+	alias, ok := a.answer[1].(*dns.CNAME)
+	return ok && isTooLong(alias.Target)
+}
+
 // follow puts right what a file.Zone says of the end of an alias, and of what does not exist.
 func (n *Namegate) follow(ctx context.Context, state request.Request, v *version, q *question, a *reply) {
 	switch {
+	case a.overflows():
+		a.answer, a.ns, a.extra, a.result = a.answer[:1], nil, nil, nameTooLong
 	case q.beyond != nil:
 		// The zone in which the alias ends says what is there and what is not.
 		a.ns, a.extra, a.result = q.beyond.ns, q.beyond.extra, q.beyond.result
@@ -57,22 +100,44 @@ func (n *Namegate) follow(ctx context.Context, state request.Request, v *version
 		if a.result == file.NameError || a.result == file.NoData {
 			a.ns = nil // our SOA does not tell how long that holds
 		}
-	case a.result == file.Delegation && len(a.answer) > 0:
-		n.followDown(ctx, state, v, a)
+	case v.goesOn(state, a):
+		n.followOn(ctx, state, v, a)
 	default:
 		v.settle(state, a)
 	}
 }
 
-// followDown goes on where an alias leads below a delegation, if the zone there is ours too.
-func (n *Namegate) followDown(ctx context.Context, state request.Request, v *version, a *reply) {
+// goesOn says whether an alias leads to where a file.Zone does not go on: below a delegation, to the apex for DS records, which the parent has,
+// or to one more alias after many.
+func (v *version) goesOn(state request.Request, a *reply) bool {
 	target := endOf(a.answer)
-	child := n.find(target, state.QType())
-	if child == nil || child == v {
+	switch {
+	case target == "" || state.QType() == dns.TypeCNAME:
+		return false
+	case a.result == file.Delegation || state.QType() == dns.TypeDS && target == v.from.origin:
+		return true
+	}
+	return a.result == file.Success && v.hasMore(target, state.QType())
+}
+
+// hasMore says whether there is more at the end of an answer: it has many aliases, and a file.Zone stopped there.
+func (v *version) hasMore(target string, qtype uint16) bool {
+	return has(v.zone, target, dns.TypeCNAME) || has(v.zone, target, qtype)
+}
+
+// followOn goes on where an alias leads, if the zone there is ours too.
+func (n *Namegate) followOn(ctx context.Context, state request.Request, v *version, a *reply) {
+	target := endOf(a.answer)
+	other := n.find(target, state.QType())
+	switch {
+	case other == nil || other == v && (a.result == file.Delegation || !v.hasMore(target, state.QType())):
+		v.settle(state, a)
+		return
+	case slices.ContainsFunc(a.answer, func(rr dns.RR) bool { return rr.Header().Name == target }):
+		a.ns, a.extra, a.result = nil, nil, file.ServerFailure // a circle
 		return
 	}
-	loop, _ := ctx.Value(dnsserver.LoopKey{}).(int)
-	b := n.lookup(context.WithValue(ctx, dnsserver.LoopKey{}, loop+1), state.NewWithQuestion(target, state.QType()), child)
+	b := n.lookup(ctx, state.NewWithQuestion(target, state.QType()), other)
 	a.answer = append(slices.Clip(a.answer), b.answer...)
 	a.ns, a.extra, a.result = b.ns, b.extra, b.result
 }

@@ -33,7 +33,28 @@ func (n *Namegate) ServeDNS(ctx context.Context, w dns.ResponseWriter, r *dns.Ms
 	if a.result == file.ServerFailure && len(a.answer) == 0 {
 		return dns.RcodeServerFailure, nil
 	}
-	return dns.RcodeSuccess, w.WriteMsg(a.message(r))
+	m := a.message(r)
+	if state.Proto() == "udp" && a.result == file.Success {
+		fit(m, state)
+	}
+	return dns.RcodeSuccess, w.WriteMsg(m)
+}
+
+// fit leaves out what an answer need not have, where it does not fit with that: it is then not truncated (RFC 2181 section 9).
+func fit(m *dns.Msg, state request.Request) {
+	room := state.Size()
+	if opt := state.Req.IsEdns0(); opt != nil {
+		room -= dns.Len(opt)
+	}
+	if m.Len() <= room {
+		return
+	}
+	m.Compress = true
+	for _, section := range []*[]dns.RR{&m.Extra, &m.Ns} {
+		if m.Len() > room {
+			*section = nil
+		}
+	}
 }
 
 // pass hands a question on. Before we have every zone that there is, nobody else is asked for a name that may be in one, unless ours are those
@@ -73,6 +94,9 @@ type reply struct {
 	result            file.Result
 }
 
+// nameTooLong is a result besides those of a file.Zone: the name that a DNAME makes is too long (RFC 6672 section 2.2).
+const nameTooLong file.Result = 1 << 8
+
 // message makes the answer to a request. Sections end where they end, so that a plugin which appends to one does not write into the zone.
 func (a *reply) message(r *dns.Msg) *dns.Msg {
 	m := new(dns.Msg)
@@ -83,6 +107,8 @@ func (a *reply) message(r *dns.Msg) *dns.Msg {
 	switch a.result {
 	case file.NameError:
 		m.Rcode = dns.RcodeNameError
+	case nameTooLong:
+		m.Rcode = dns.RcodeYXDomain
 	case file.ServerFailure:
 		m.Rcode = dns.RcodeServerFailure // of the end of an alias (RFC 6604 section 3)
 	default:
@@ -95,14 +121,30 @@ func (n *Namegate) lookup(ctx context.Context, state request.Request, v *version
 	if state.QType() == dns.TypeANY {
 		return n.lookupAny(ctx, state, v)
 	}
-	q := &question{plugin: n, state: state}
-	var a reply
-	a.answer, a.ns, a.extra, a.result = v.zone.Lookup(context.WithValue(ctx, questionKey{}, q), unsigned(state), state.Name())
-	n.follow(ctx, state, v, q, &a)
-	if a.result == file.Delegation && state.Do() {
-		a.addDS(v)
+	ctx, q := n.questionFor(ctx, state)
+	if q == nil {
+		return reply{result: file.ServerFailure}
 	}
+	var a reply
+	a.answer, a.ns, a.extra, a.result = v.zone.Lookup(ctx, unsigned(state), state.Name())
+	if v.overWild(state.Name(), &a) {
+		return reply{ns: []dns.RR{v.negative}, result: file.NoData}
+	}
+	if a.result == file.Delegation {
+		a.refer(state, v)
+	}
+	n.follow(ctx, state, v, q, &a)
 	return a
+}
+
+// overWild says whether a wildcard answers for a name that exists because there are names below it: it has no records, and no wildcard
+// applies to it (RFC 4592 section 2.2.3).
+func (v *version) overWild(name string, a *reply) bool {
+	if !v.wild || len(a.answer) == 0 || a.answer[0].Header().Name != name || name == v.from.origin {
+		return false
+	}
+	next, found := v.zone.Next(name)
+	return found && next.Name() != name && dns.IsSubDomain(name, next.Name())
 }
 
 // unsigned returns a request that does not ask for signatures. There are none in our zones; and a file.Zone that looks for them may append
@@ -114,6 +156,30 @@ func unsigned(state request.Request) request.Request {
 	r := *state.Req
 	r.Extra = nil
 	return request.Request{W: state.W, Req: &r}
+}
+
+// refer adds to a referral of a zone what else it is to have.
+func (a *reply) refer(state request.Request, v *version) {
+	a.addAddresses(v)
+	if state.Do() {
+		a.addDS(v)
+	}
+}
+
+// addAddresses adds to a referral what the zone knows of the addresses of name servers that are not below the delegation: their own, and the
+// glue of others (RFC 1034 section 4.3.2, RFC 9471 section 3.2). They come last, because they are the first to go where there is no room.
+func (a *reply) addAddresses(v *version) {
+	extra := slices.Clip(a.extra)
+	for _, rr := range a.ns {
+		ns, ok := rr.(*dns.NS)
+		if !ok || dns.IsSubDomain(ns.Hdr.Name, ns.Ns) {
+			continue
+		}
+		if elem, found := v.zone.Search(ns.Ns); found {
+			extra = append(append(extra, elem.Type(dns.TypeA)...), elem.Type(dns.TypeAAAA)...)
+		}
+	}
+	a.extra = extra
 }
 
 // addDS adds to a referral the DS records of the zone that it leads to (RFC 4035 section 3.1.4).

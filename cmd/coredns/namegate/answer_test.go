@@ -99,7 +99,7 @@ func TestAnswers(t *testing.T) {
 	www := lines("www.example.org. 300 A 192.0.2.1", "www.example.org. 300 A 192.0.2.2")
 	alias := "alias.example.org. 300 CNAME www.example.org."
 	subNS := lines("sub.example.org. 300 NS ns.example.org.", "sub.example.org. 300 NS ns.other.net.", "sub.example.org. 300 NS ns.sub.example.org.")
-	subGlue := "ns.sub.example.org. 300 A 192.0.2.99"
+	subGlue := lines("ns.sub.example.org. 300 A 192.0.2.99", "ns.example.org. 300 A 192.0.2.53")
 	for _, tc := range []struct {
 		name              string
 		qtype             uint16
@@ -189,6 +189,109 @@ func TestAnswers(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAnswersThatDiffered has what other servers once answered otherwise, and rightly so (see TestLikeOtherServers).
+func TestAnswersThatDiffered(t *testing.T) {
+	const label = "a23456789012345678901234567890123456789012345678901234567890"
+	zoneLines := []string{
+		"@ 300 NS ns.example.org.", "*.w 300 A 192.0.2.7", "x.b.w 300 A 192.0.2.8", "*.cw 300 CNAME end.example.org.", "x.b.cw 300 A 192.0.2.8", "end 300 A 192.0.2.9",
+		"*.tosub 300 CNAME a.sub.example.org.", "twice 300 CNAME x.tosub.example.org.", "sub 300 NS ns.beside.example.org.", "sub 300 DS " + ds,
+		"beside 300 NS ns.beside.example.org.", "ns.beside 300 A 192.0.2.61", "ns.beside 300 AAAA 2001:db8::61",
+		"dev 300 NS ns.beside.example.org.", "dev 300 DS " + ds, "long 300 DNAME " + label + "." + label + "." + label + ".example.net.", "tolong 300 CNAME " + label + ".long.example.org.",
+		"ring1 300 CNAME ring2.example.org.", "ring2 300 CNAME ring1.example.org.",
+	}
+	chain := make([]string, 0, 14)
+	for i := range cap(chain) - 1 {
+		chain = append(chain, fmt.Sprintf("c%d.example.org. 300 CNAME c%d.example.org.", i, i+1))
+	}
+	chain = append(chain, "c13.example.org. 300 CNAME end.example.org.")
+	for _, line := range chain {
+		zoneLines = append(zoneLines, strings.Replace(line, ".example.org. ", " ", 1))
+	}
+	n := pluginWith(t, publish(t, "dns/org", "u1", org, 10, zoneLines...),
+		publish(t, "dns/dev", "u2", "dev.example.org.", 20, "@ 300 NS ns.dev.example.org.", "todev 300 CNAME dev.example.org."))
+	orgNS, orgSOA, end := "example.org. 300 NS ns.example.org.", soaOf(org, 10), "end.example.org. 300 A 192.0.2.9"
+	toSub := "x.tosub.example.org. 300 CNAME a.sub.example.org."
+	subNS, glue := "sub.example.org. 300 NS ns.beside.example.org.", "ns.beside.example.org. 300 A 192.0.2.61\nns.beside.example.org. 300 AAAA 2001:db8::61"
+	dname := "long.example.org. 300 DNAME " + label + "." + label + "." + label + ".example.net."
+	for _, tc := range []struct {
+		case_             string
+		name              string
+		qtype             uint16
+		rcode             int
+		answer, ns, extra string
+	}{
+		{case_: "no wildcard for a name that is empty", name: "b.w.", qtype: dns.TypeA, ns: orgSOA},
+		{case_: "no wildcard below a name that is empty", name: "y.b.w.", qtype: dns.TypeA, rcode: dns.RcodeNameError, ns: orgSOA},
+		{case_: "the wildcard beside it", name: "y.w.", qtype: dns.TypeA, answer: "y.w.example.org. 300 A 192.0.2.7", ns: orgNS},
+		{case_: "no alias of a wildcard for a name that is empty", name: "b.cw.", qtype: dns.TypeA, ns: orgSOA},
+		{case_: "addresses in another delegation", name: "a.sub.", qtype: dns.TypeA, ns: subNS + "\nsub.example.org. 300 DS " + ds, extra: glue},
+		{case_: "one DS after two aliases", name: "twice.", qtype: dns.TypeA, answer: lines("twice.example.org. 300 CNAME x.tosub.example.org.", toSub),
+			ns: subNS + "\nsub.example.org. 300 DS " + ds, extra: glue},
+		{case_: "DS of the parent for an alias to the apex", name: "todev.dev.", qtype: dns.TypeDS,
+			answer: lines("todev.dev.example.org. 300 CNAME dev.example.org.", "dev.example.org. 300 DS "+ds), ns: orgNS},
+		{case_: "a name that a DNAME makes too long", name: label + ".long.", qtype: dns.TypeA, rcode: dns.RcodeYXDomain, answer: dname},
+		{case_: "the same behind an alias", name: "tolong.", qtype: dns.TypeA, rcode: dns.RcodeYXDomain, answer: lines("tolong.example.org. 300 CNAME "+label+".long.example.org.", dname)},
+		{case_: "eleven aliases", name: "c3.", qtype: dns.TypeA, answer: lines(append(chain[3:len(chain):len(chain)], end)...), ns: orgNS},
+		{case_: "ten aliases", name: "c4.", qtype: dns.TypeA, answer: lines(append(chain[4:len(chain):len(chain)], end)...), ns: orgNS},
+		{case_: "fourteen aliases", name: "c0.", qtype: dns.TypeA, answer: lines(append(chain[:len(chain):len(chain)], end)...), ns: orgNS},
+		{case_: "ten aliases to no such type", name: "c4.", qtype: dns.TypeMX, answer: lines(chain[4:]...), ns: orgSOA},
+		{case_: "fourteen aliases to no name servers", name: "c0.", qtype: dns.TypeNS, answer: lines(chain...), ns: orgSOA},
+		{case_: "aliases in a circle", name: "ring1.", qtype: dns.TypeTXT, rcode: dns.RcodeServerFailure},
+	} {
+		t.Run(tc.case_, func(t *testing.T) {
+			m := n.asked(t, tc.name+org, tc.qtype, false, true)
+			if m.Rcode != tc.rcode {
+				t.Errorf("%s, want %s", dns.RcodeToString[m.Rcode], dns.RcodeToString[tc.rcode])
+			}
+			if tc.rcode == dns.RcodeServerFailure {
+				return
+			}
+			for section, diff := range map[string]string{
+				"answer": cmp.Diff(tc.answer, shorts(m.Answer)), "authority": cmp.Diff(tc.ns, shorts(m.Ns)), "additional": cmp.Diff(tc.extra, shorts(m.Extra)),
+			} {
+				if diff != "" {
+					t.Errorf("%s (-want +got):\n%s", section, diff)
+				}
+			}
+		})
+	}
+}
+
+// An answer that fits once the addresses of its targets are left out is not truncated, and a referral keeps what it is about.
+func TestOnlyWhatIsOptionalIsLeftOut(t *testing.T) {
+	zoneLines := []string{"@ 300 NS ns.example.org."}
+	for i := range 12 {
+		zoneLines = append(zoneLines, fmt.Sprintf("some 300 MX %d mail%d.example.org.", i, i), fmt.Sprintf("mail%d 300 AAAA 2001:db8::%d", i, i),
+			fmt.Sprintf("cut 300 NS ns%d.cut.example.org.", i), fmt.Sprintf("ns%d.cut 300 AAAA 2001:db8::%d", i, i))
+	}
+	(&memory{begin: func(f *feed) { f.lists(t, publish(t, "dns/org", "u1", org, 10, zoneLines...)) }}).install(t)
+	s := serve(t, "{addr} {\nbind 127.0.0.1\nnamegate {\nkubeconfig a\n}\n}")
+	for _, tc := range []struct {
+		name              string
+		tcp               bool
+		truncated         bool
+		answer, authority int
+		extra             []int // at least and at most
+	}{
+		{"some.", false, false, 12, 1, []int{0, 0}},
+		{"some.", true, false, 12, 1, []int{12, 12}},
+		{"cut.", false, true, 0, 12, []int{1, 11}},
+		{"cut.", true, false, 0, 12, []int{12, 12}},
+	} {
+		client := &dns.Client{Net: "udp"}
+		if tc.tcp {
+			client.Net = "tcp"
+		}
+		m, _, err := client.Exchange(new(dns.Msg).SetQuestion(tc.name+org, dns.TypeMX), s.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Truncated != tc.truncated || len(m.Answer) != tc.answer || len(m.Ns) != tc.authority || len(m.Extra) < tc.extra[0] || len(m.Extra) > tc.extra[1] {
+			t.Errorf("%s %s: truncated %t, with %d, %d and %d records", tc.name, client.Net, m.Truncated, len(m.Answer), len(m.Ns), len(m.Extra))
+		}
 	}
 }
 

@@ -20,6 +20,8 @@ type version struct {
 	zone   *file.Zone
 	// names has what each name has, but for SOA and NS of the apex, in the order of the tree.
 	names []*tree.Elem
+	// wild says that there are wildcards.
+	wild bool
 	// negative is the SOA of answers that something does not exist, with the time for which that may be remembered (RFC 2308 section 3).
 	negative *dns.SOA
 	// types of the records, sorted. There may be some of which the last record went.
@@ -46,6 +48,7 @@ func build(a *announced, shards []*shard, before *version, upstream file.Upstrea
 	if v.names, err = c.merge(before.names); err != nil {
 		return nil, err
 	}
+	v.wild = slices.ContainsFunc(v.names, func(e *tree.Elem) bool { return strings.HasPrefix(e.Name(), "*.") })
 	v.zone = file.NewZone(a.origin, "")
 	v.zone.Upstream, v.zone.SOA, v.zone.NS = upstream, a.soa, c.apexNS
 	v.zone.Tree = balanced(v.names)
