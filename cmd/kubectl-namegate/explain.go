@@ -3,12 +3,15 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
+	"github.com/miekg/dns"
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -35,7 +38,7 @@ func newExplainCommand() *cobra.Command {
 		Short: "Say which Zone would adopt a name, by which delegation, or why none would",
 		Long: `Says which Zone would adopt a Record of a name and type if it were in a namespace, and which of the
 Zone's delegations lets it in; or why none would, with all Zones that the name lies in, the longest
-first. Records that have the name and type already are listed.
+first. Records that have the name and type already are listed, and those that leave no room for another.
 
 It reads Zones and Records with the rights of the user. Where these do not reach all namespaces, it
 looks into the one of the Record and those of --zone-namespace, and says so: a Zone that it does not
@@ -83,11 +86,14 @@ func (f *explainFlags) run(ctx context.Context, fqdn string, stdout io.Writer) e
 }
 
 func (f *explainFlags) question(fqdn string) (q zone.Question, err error) {
+	if fqdn == dnsname.Apex {
+		return q, errors.New("name \"@\": give the whole name, such as example.org: there is no zone that it could be relative to")
+	}
 	if q.Name, err = dnsname.ParseOwner(fqdn); err != nil {
 		return q, fmt.Errorf("name %q: %w", rules.Clip(fqdn), err)
 	}
-	if q.Type = record.Type(strings.ToUpper(f.typ)); !q.Type.InZone() {
-		return q, fmt.Errorf("--type %q: give the type of a record, such as A, AAAA, CNAME, TXT, MX, SRV or NS", rules.Clip(string(q.Type)))
+	if q.Type, err = recordType(f.typ); err != nil {
+		return q, err
 	}
 	for _, namespace := range f.zoneNamespaces {
 		if err := checkNamespace("zone-namespace", namespace); err != nil {
@@ -96,6 +102,22 @@ func (f *explainFlags) question(fqdn string) (q zone.Question, err error) {
 	}
 	q.Namespace, err = f.cluster.namespaceName()
 	return q, err
+}
+
+// recordType returns the type of a record in a zone that a text names, by its mnemonic or its number (RFC 3597 section 5).
+func recordType(text string) (record.Type, error) {
+	typ := record.Type(strings.ToUpper(text))
+	if code, err := strconv.ParseUint(strings.TrimPrefix(string(typ), "TYPE"), 10, 16); err == nil && strings.HasPrefix(string(typ), "TYPE") {
+		typ = record.Type(dns.Type(code).String())
+	}
+	_, known := dns.StringToType[string(typ)]
+	switch {
+	case typ.InZone():
+		return typ, nil
+	case known:
+		return typ, fmt.Errorf("--type %q: no Record has this type: the SOA record is made of the Zone, and DNSSEC's signer makes its own", typ)
+	}
+	return typ, fmt.Errorf("--type %q: give the type of a record, such as A, AAAA, CNAME, TXT, MX, SRV or NS", rules.Clip(string(typ)))
 }
 
 // picture is what the user may see of zones and records.
@@ -165,7 +187,7 @@ func (p *picture) explain(w io.Writer, q zone.Question) bool {
 	if adopted {
 		_, _ = fmt.Fprintf(w, "  adopted by  Zone %s (%s)\n  let in by   %s\n", answer.Zone, answer.Origin.FQDN(), p.delegation(q, answer))
 	} else {
-		_, _ = fmt.Fprintf(w, "  adopted by  no Zone\n")
+		_, _ = fmt.Fprintf(w, "  adopted by  no Zone%s\n", p.thatIsSeen())
 	}
 	if len(answer.Passed) > 0 {
 		_, _ = fmt.Fprintln(w, "Zones that the name lies in and that do not adopt it, the longest first:")
@@ -174,10 +196,16 @@ func (p *picture) explain(w io.Writer, q zone.Question) bool {
 		_, _ = fmt.Fprintf(w, "  Zone %s (%s): %s\n", passed.Zone, passed.Origin.FQDN(), printable(passed.Why))
 	}
 	if !adopted && len(answer.Passed) == 0 {
-		_, _ = fmt.Fprintln(w, "No published Zone has this name or one above it.")
+		_, _ = fmt.Fprintf(w, "No published Zone%s has this name or one above it.\n", p.thatIsSeen())
+		if len(q.Name.Labels()) == 1 {
+			_, _ = fmt.Fprintf(w, "Nothing was added to the name: is it meant to be in a zone, as %s.example.org?\n", q.Name)
+		}
 	}
 	p.explainUnpublished(w, q)
 	p.explainHolders(w, q)
+	if adopted {
+		p.explainBeside(w, q, answer)
+	}
 	p.explainSight(w)
 	return adopted
 }
@@ -257,7 +285,11 @@ func (p *picture) explainHolders(w io.Writer, q zone.Question) {
 			continue
 		}
 		others = others || verdict.Published() && key.Namespace != q.Namespace
-		out = append(out, fmt.Sprintf("  Record %s: %s\n", key, verdict.Reason))
+		line := "  Record " + key.String()
+		if p.allZones || verdict.Published() { // otherwise its Zone may be one that was not seen
+			line += ": " + verdict.Reason
+		}
+		out = append(out, line+"\n")
 	}
 	if len(out) == 0 {
 		return
@@ -267,6 +299,61 @@ func (p *picture) explainHolders(w io.Writer, q zone.Question) {
 	if others {
 		_, _ = fmt.Fprintf(w, "Records of one name and type belong to one namespace, so none of the namespace %s can join them.\n", q.Namespace)
 	}
+}
+
+// explainBeside names the published Records that leave no room for another one: what hides the name, and aliases at it.
+func (p *picture) explainBeside(w io.Writer, q zone.Question, answer zone.Explanation) {
+	var out []string
+	for key, typ := range p.records {
+		verdict, known := p.model.Record(key)
+		if !known || !verdict.Published() || verdict.Parent != answer.Zone {
+			continue
+		}
+		if why := leavesNoRoom(q, answer.Origin, verdict.FQDN, typ); why != "" {
+			out = append(out, fmt.Sprintf("  Record %s %s\n", key, why))
+		}
+	}
+	if len(out) == 0 {
+		return
+	}
+	slices.Sort(out)
+	_, _ = fmt.Fprintf(w, "The zone lets the name in, and these may leave no room for the record:\n%s", strings.Join(out, ""))
+}
+
+// leavesNoRoom says how a published record of a name and type is in the way of the one that is asked about; empty where it is not.
+func leavesNoRoom(q zone.Question, origin, name dnsname.Name, typ record.Type) string {
+	if name != q.Name {
+		switch {
+		case name == origin && typ != "DNAME" || !q.Name.IsAtOrBelow(name):
+		case typ == record.NS:
+			return delegates(name)
+		case typ == "DNAME":
+			return fmt.Sprintf("is a DNAME at %s: nothing below it is published", name.FQDN())
+		}
+		return ""
+	}
+	switch {
+	case typ == q.Type:
+	case typ == record.NS && name != origin && q.Type != "DS":
+		return delegates(name)
+	case typ == record.CNAME:
+		return "is a CNAME at this name, and stands alone"
+	case q.Type == record.CNAME:
+		return fmt.Sprintf("of type %s is at this name, and a CNAME stands alone", typ)
+	}
+	return ""
+}
+
+func delegates(name dnsname.Name) string {
+	return fmt.Sprintf("delegates %s to other name servers: there and below, only their addresses are published", name.FQDN())
+}
+
+// thatIsSeen narrows what is said of no Zone where there may be others.
+func (p *picture) thatIsSeen() string {
+	if p.allZones {
+		return ""
+	}
+	return " that you may see"
 }
 
 // explainSight says what was not seen.

@@ -41,6 +41,7 @@ func TestExplain(t *testing.T) {
 		{"explain-nowhere", "www.example.com -n team-a", nil, 1},
 		{"explain-wildcard", "*.example.net -n team-a", nil, 0},
 		{"explain-some-namespaces", "www.example.org -n team-a --zone-namespace dns,team-a", some, 0},
+		{"explain-unseen", "www.example.org -n team-b", some, 1},
 		{"explain-no-records", "www.example.org -n team-a", noRecords, 0},
 		{"", "www.example.org -n team-a", none, 2},
 	}
@@ -69,5 +70,56 @@ func TestExplainHidesControlCharacters(t *testing.T) {
 	got := runBinary(t, "", "explain", "www.example.org", "--kubeconfig", newStandIn([]*zonev1alpha1.Zone{z}, nil).serve(t))
 	if got.code != 0 || strings.Contains(got.stdout, "\x1b") || !strings.Contains(got.stdout, "[31m") {
 		t.Errorf("exit code %d\n%q", got.code, got.stdout)
+	}
+}
+
+// What is let in by name may still have no place: below a delegation or a DNAME, and beside an alias.
+func TestExplainBeside(t *testing.T) {
+	config := newStandIn([]*zonev1alpha1.Zone{makeZone("dns", "example-org", "example.org.", everything())}, []*zonev1alpha1.Record{
+		makeRecord("dns", "example.org.", "NS", "ns.example.net."), makeRecord("dns", "cut.example.org.", "NS", "ns.example.net."), makeRecord("dns", "tree.example.org.", "DNAME", "example.net."),
+		makeRecord("dns", "alias.example.org.", "CNAME", "example.net."), makeRecord("dns", "www.example.org.", "A", "192.0.2.1"),
+	}).serve(t)
+	const refused = "these may leave no room for the record:\n  Record dns/"
+	tests := []struct{ args, want string }{
+		{"www.example.org --type AAAA", ""}, {"cut.example.org --type TYPE2", ""}, {"cut.example.org --type ds", ""}, {"ns.example.org", ""}, {"alias.example.org --type cname", ""}, {"tree.example.org", ""}, {"a.b.example.org --type type65280", ""},
+		{"a.b.cut.example.org", refused + "cut.example.org.ns-15 delegates cut.example.org. to other name servers: there and below, only their addresses are published\n"},
+		{"cut.example.org --type TXT", refused + "cut.example.org.ns-15 delegates "},
+		{"a.tree.example.org", refused + "tree.example.org.dname-12 is a DNAME at tree.example.org.: nothing below it is published\n"},
+		{"Alias.example.org.", refused + "alias.example.org.cname-12 is a CNAME at this name, and stands alone\n"},
+		{"www.example.org --type CNAME", refused + "www.example.org.a-9 of type A is at this name, and a CNAME stands alone\n"},
+	}
+	for _, tt := range tests {
+		got := runBinary(t, "", append([]string{"explain", "--kubeconfig", config, "-n", "dns"}, strings.Fields(tt.args)...)...)
+		if got.code != 0 || !strings.Contains(got.stdout, tt.want) || strings.Contains(got.stdout, "may leave no room") != (tt.want != "") {
+			t.Errorf("%s: exit code %d\n%s%s\nwant %s", tt.args, got.code, got.stdout, got.stderr, tt.want)
+		}
+	}
+}
+
+// What is asked wrongly is told how to ask.
+func TestExplainQuestions(t *testing.T) {
+	config := newStandIn([]*zonev1alpha1.Zone{makeZone("dns", "example-org", "example.org.", everything())}, nil).serve(t)
+	tests := []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"www"}, 1, "Nothing was added to the name: is it meant to be in a zone, as www.example.org?"},
+		{[]string{"@"}, 2, `name "@": give the whole name`},
+		{[]string{""}, 2, `name "": write a name`},
+		{[]string{"a..b"}, 2, "a label is empty"},
+		{[]string{"m\u00fcnchen.example.org"}, 2, "xn--mnchen-3ya.example.org"},
+		{[]string{"a.*.example.org"}, 2, "only for the whole leftmost label"},
+		{[]string{"www.example.org", "--type", "soa"}, 2, `--type "SOA": no Record has this type`},
+		{[]string{"www.example.org", "--type", "TYPE46"}, 2, `--type "RRSIG": no Record has this type`},
+		{[]string{"www.example.org", "--type", "x\x1b"}, 2, `--type "X\x1b": give the type of a record`},
+		{[]string{"example.org", "--type", "DS"}, 1, "a DS record stands in the zone above"},
+		{[]string{"www.example.org", "-n", "A_"}, 2, `--namespace "A_": give a namespace name`},
+	}
+	for _, tt := range tests {
+		got := runBinary(t, "", append([]string{"explain", "--kubeconfig", config}, tt.args...)...)
+		if got.code != tt.code || !strings.Contains(got.stdout+got.stderr, tt.want) {
+			t.Errorf("%q: exit code %d\n%s%s\nwant %d, %s", tt.args, got.code, got.stdout, got.stderr, tt.code, tt.want)
+		}
 	}
 }

@@ -38,9 +38,12 @@ that of the SOA record, and a Record has its own only where it differs. The Zone
 of its own namespace and nothing else. Names of objects follow from what they hold: the same file
 makes the same manifests.
 
-$ORIGIN, $TTL and $GENERATE are obeyed (%d generated records at most); $INCLUDE is refused. RRSIG,
-NSEC, NSEC3 and NSEC3PARAM records are left out, because whoever signs the zone makes them anew. What
-the webhooks would refuse is reported by line, all at once, and then nothing is printed.
+$ORIGIN, $TTL and $GENERATE are obeyed (%d generated records at most); $INCLUDE is refused. What the
+webhooks would refuse is reported by line, all at once, and then nothing is printed.
+
+Left out, with a note on standard error, are: RRSIG, NSEC, NSEC3 and NSEC3PARAM records, and in a file
+that has RRSIG records DNSKEY, CDS and CDNSKEY, because whoever signs the zone makes them anew; ZONEMD,
+which is the digest of the zone with the serial of the file; and records that the file has twice.
 
 Exit code 0: printed. 1: the file cannot be imported. 2: it could not be read.`, masterfile.MaxGenerated),
 		Example: `  kubectl namegate zone import example.org.zone -n dns | kubectl apply -f -
@@ -78,7 +81,7 @@ func (f *importFlags) run(path string, stdin io.Reader, stdout, stderr io.Writer
 	if len(problems) > 0 {
 		return report(stderr, file, problems)
 	}
-	if err := noteLeftOut(stderr, file, z.LeftOut); err != nil {
+	if err := writeNotes(stderr, file, z); err != nil {
 		return err
 	}
 	return writeManifests(stdout, manifests)
@@ -112,17 +115,49 @@ func report(stderr io.Writer, file string, problems []masterfile.Problem) error 
 	return errNegative
 }
 
-// noteLeftOut says which records were passed over.
-func noteLeftOut(stderr io.Writer, file string, leftOut map[record.Type]int) error {
-	if len(leftOut) == 0 {
-		return nil
+// writeNotes says which records were passed over, and what an operator of the zone has to do about it.
+func writeNotes(stderr io.Writer, file string, z *masterfile.Zone) error {
+	var out strings.Builder
+	note := func(format string, args ...any) { fmt.Fprintf(&out, "%s: %s\n", file, fmt.Sprintf(format, args...)) }
+	leftOut := maps.Clone(z.LeftOut)
+	digests := leftOut["ZONEMD"]
+	delete(leftOut, "ZONEMD")
+	if len(leftOut) > 0 {
+		note("left out: %s. Whoever signs the zone makes them anew", countedTypes(leftOut))
 	}
-	var counts []string
-	for _, typ := range slices.Sorted(maps.Keys(leftOut)) {
-		counts = append(counts, fmt.Sprintf("%d %s", leftOut[typ], typ))
+	if z.Signed() {
+		note("this zone was signed: before it is answered from here without signatures, have its DS records removed from the zone above it and wait for their TTL, or resolvers that validate take its answers for forged")
 	}
-	_, err := fmt.Fprintf(stderr, "%s: left out: %s. Whoever signs the zone makes them anew\n", file, strings.Join(counts, ", "))
+	if digests > 0 {
+		note("left out: %d ZONEMD. It is the digest of the zone with the serial of this file, which is not the serial that the zone gets here", digests)
+	}
+	if z.Repeated > 0 {
+		note("left out: %d that the file has twice", z.Repeated)
+	}
+	if kept := keysIn(z); len(kept) > 0 {
+		note("kept: %s. The file has no signatures, so these are for somebody else who signs the zone", countedTypes(kept))
+	}
+	_, err := io.WriteString(stderr, out.String())
 	return err
+}
+
+// keysIn counts what a signer would publish of its keys.
+func keysIn(z *masterfile.Zone) map[record.Type]int {
+	out := map[record.Type]int{}
+	for _, r := range z.Records {
+		if r.Type == "DNSKEY" || r.Type == "CDS" || r.Type == "CDNSKEY" {
+			out[r.Type]++
+		}
+	}
+	return out
+}
+
+func countedTypes(counts map[record.Type]int) string {
+	var out []string
+	for _, typ := range slices.Sorted(maps.Keys(counts)) {
+		out = append(out, fmt.Sprintf("%d %s", counts[typ], typ))
+	}
+	return strings.Join(out, ", ")
 }
 
 // manifest is an object as people write it: without what only a cluster fills in.

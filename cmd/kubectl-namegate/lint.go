@@ -37,7 +37,12 @@ it. What is not in the input is unknown, and nothing is denied for it.
 Other kinds are passed over, but a Secret in the input is looked at when a DNSClass refers to it.
 Secrets are never shown.
 
-Exit code 0: nothing is denied. 1: something is denied. 2: the check could not be run.`,
+The last line counts objects: how many were looked at, how many would be denied, and how many have
+warnings; and all findings about them. --output json has the same under "summary", sarif under
+"properties" of the run.
+
+Exit code 0: no object is denied, though there may be warnings. 1: at least one is denied. 2: the
+check could not be run.`,
 		Example: `  kubectl namegate lint -f records.yaml
   kubectl namegate lint -f manifests/ -o sarif > namegate.sarif
   helm template ./chart | kubectl namegate lint -f -
@@ -61,11 +66,11 @@ Exit code 0: nothing is denied. 1: something is denied. 2: the check could not b
 	return cmd
 }
 
-// writers of the forms of output; they are given the findings and the number of objects.
-var writers = map[string]func(io.Writer, []lint.Finding, int) error{
+// writers of the forms of output.
+var writers = map[string]func(io.Writer, lint.Report) error{
 	"text":  lint.WriteText,
 	"json":  lint.WriteJSON,
-	"sarif": func(w io.Writer, findings []lint.Finding, _ int) error { return lint.WriteSARIF(w, findings, version) },
+	"sarif": func(w io.Writer, report lint.Report) error { return lint.WriteSARIF(w, report, version) },
 }
 
 func (f *lintFlags) run(stdin io.Reader, stdout io.Writer) error {
@@ -81,16 +86,14 @@ func (f *lintFlags) run(stdin io.Reader, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	objects := 0
-	options.Seen = func(string, string, string) { objects++ }
-	findings, err := lint.Run(inputs, options)
+	report, err := lint.Run(inputs, options)
 	if err != nil {
 		return err
 	}
-	if err := write(stdout, findings, objects); err != nil {
+	if err := write(stdout, report); err != nil {
 		return err
 	}
-	if lint.Denied(findings) {
+	if report.Summary.Denied > 0 {
 		return errNegative
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -30,8 +31,13 @@ const (
 // say has been printed.
 var errNegative = errors.New("negative answer")
 
+// grace is how long a command has to end after it was interrupted: to leave nothing behind on a server, to say how far it came. Those that only
+// compute do not listen, and have no more to say.
+const grace = 3 * time.Second
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, func() { time.AfterFunc(grace, func() { os.Exit(exitNotRun) }) })
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)

@@ -9,10 +9,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/namegate/namegate/internal/lint"
 	"github.com/namegate/namegate/internal/rules"
 )
 
@@ -193,6 +196,9 @@ func TestRules(t *testing.T) {
 				t.Errorf("%s: exit code %d, without %q\n%s%s", rule.ID, got.code, part, got.stdout, got.stderr)
 			}
 		}
+		if said := !strings.Contains(got.stdout, "the linter never says it"); said != (lint.ClusterOnly(rule) == "") {
+			t.Errorf("%s is said by the linter: %v", rule.ID, said)
+		}
 		if settable := strings.Contains(got.stdout, "--rule-severity "+rule.ID); settable == (rule.Layer == rules.Schema) {
 			t.Errorf("%s can be set: %v", rule.ID, settable)
 		}
@@ -213,3 +219,35 @@ func TestOutputFails(t *testing.T) {
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("disk full") }
+
+// A command that computes, or waits for its input, ends when it is interrupted.
+func TestInterrupt(t *testing.T) {
+	for _, args := range [][]string{{"zone", "import", "-"}, {"lint", "-f", "-"}} {
+		cmd := exec.CommandContext(t.Context(), binary, args...)
+		stdin, err := cmd.StdinPipe() // which stays open
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := stdin.Write(bytes.Repeat([]byte("\n"), 1<<20)); err != nil { // more than fits between us, so it reads
+			t.Fatal(err)
+		}
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan struct{})
+		go func() {
+			_ = cmd.Wait() // what it says of the end is not asked
+			close(ended)
+		}()
+		select {
+		case <-ended:
+		case <-time.After(30 * time.Second):
+			t.Errorf("%v goes on", args)
+			_ = cmd.Process.Kill()
+		}
+		_ = stdin.Close()
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/namegate/namegate/internal/lint"
 	"github.com/namegate/namegate/internal/rules"
 )
 
@@ -55,6 +56,9 @@ var layers = map[rules.Layer]string{
 func explainRule(w io.Writer, r *rules.Rule) error {
 	text := fmt.Sprintf("%s\n\n  %s\n\n  Severity  %s\n  Layer     %s: %s\n  Source    %s\n",
 		r.ID, r.Summary, r.Severity, r.Layer, layers[r.Layer], r.Source)
+	if why := lint.ClusterOnly(r); why != "" {
+		text += "\n  Only a cluster can decide it, so the linter never says it: " + why + ".\n"
+	}
 	if r.Layer != rules.Schema {
 		text += fmt.Sprintf("\n  An installation sets another severity with --rule-severity %s=Deny|Warn|Off.\n", r.ID)
 	}

@@ -86,11 +86,11 @@ func TestForm(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			findings, err := lint.Run([]lint.Input{input(tt.file, tt.text)}, lint.Options{})
+			got, err := lint.Run([]lint.Input{input(tt.file, tt.text)}, lint.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			expect(t, findings, tt.want...)
+			expect(t, got.Findings, tt.want...)
 		})
 	}
 }
@@ -133,7 +133,8 @@ func TestHostile(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			findings, err := lint.Run([]lint.Input{input(tt.file, tt.text)}, lint.Options{})
+			got, err := lint.Run([]lint.Input{input(tt.file, tt.text)}, lint.Options{})
+			findings := got.Findings
 			if err != nil || len(findings) != 1 || short(findings[0]) != tt.want {
 				t.Errorf("%v, %v; want %s", findings, err, tt.want)
 			}
@@ -152,12 +153,11 @@ func numbered(line string, n int) string {
 
 // Of a file with very many findings the first of each severity are shown, and the number of the others: a warning never hides a denial.
 func TestManyFindings(t *testing.T) {
-	findings := run(t, strings.Repeat("---\nx: y\n", 1500)+strings.Repeat("---\na: b: c\n", 1200)+"---\n"+class+numbered("  k%d: 1\n", 3000), lint.Options{})
-	sum := lint.Summarize(findings, 1)
-	if sum.Denied != 1000 || sum.Warned != 1001 || !lint.Denied(findings) {
-		t.Errorf("%+v", sum)
+	got := lintText(t, strings.Repeat("---\nx: y\n", 1500)+strings.Repeat("---\na: b: c\n", 1200)+"---\n"+class+numbered("  k%d: 1\n", 3000), lint.Options{})
+	if want := (lint.Summary{Objects: 2701, Denied: 1201, Warned: 1500, Findings: 5700}); got.Summary != want || len(got.Findings) != 2001 {
+		t.Errorf("%+v and %d findings; want %+v", got.Summary, len(got.Findings), want)
 	}
-	last := findings[len(findings)-1]
+	last := got.Findings[len(got.Findings)-1]
 	if last.Rule != "manifest-many-findings" || !strings.Contains(last.Message, "3700 more findings") {
 		t.Errorf("%v", last)
 	}
@@ -174,7 +174,8 @@ func TestFindingsArePlain(t *testing.T) {
 		"apiVersion: dns.homelab.mortenolsen.pro/v1alpha1\nkind: DNSRecord\nmetadata: {name: x, namespace: \"\\e" + long + "\", labels: {\"\\e" + long + "\": \"\\e" + long + "\"}}\nspec: {}\n",
 	}
 	for i, text := range texts {
-		findings, err := lint.Run([]lint.Input{input("a\x1b[31m\n.yaml", text)}, lint.Options{})
+		got, err := lint.Run([]lint.Input{input("a\x1b[31m\n.yaml", text)}, lint.Options{})
+		findings := got.Findings
 		if err != nil || len(findings) == 0 {
 			t.Fatalf("text %d: %v, %v", i, findings, err)
 		}

@@ -88,6 +88,7 @@ func (s *set) typed(sub *subject, object map[string]any, into metav1.Object) boo
 // object whose name is generated gets one of its own, so that it counts as another object.
 func (s *set) identify(sub *subject, meta metav1.Object) {
 	s.objects++
+	sub.order = s.objects
 	meta.SetUID("")
 	meta.SetCreationTimestamp(metav1.Time{})
 	meta.SetDeletionTimestamp(nil)
@@ -99,9 +100,6 @@ func (s *set) identify(sub *subject, meta metav1.Object) {
 		sub.repeats = true
 		sub.add(rules.ManifestDuplicate.Duplicate(field.NewPath("metadata", "name"), sub.name, fmt.Sprintf(
 			"write each object once, or give it another name: it is in %q at line %d already", first.file.name, first.line)))
-	}
-	if s.opts.Seen != nil {
-		s.opts.Seen(sub.Kind, sub.namespace, sub.name)
 	}
 }
 

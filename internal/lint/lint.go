@@ -30,8 +30,6 @@ type Options struct {
 	SecretNamespaces validation.SecretScope
 	// Policy holds the severities of the installation.
 	Policy rules.Policy
-	// Seen, if set, is called with every object that is judged.
-	Seen func(kind, namespace, name string)
 }
 
 // The defaults of Options.
@@ -61,37 +59,45 @@ type Finding struct {
 	Message string `json:"message"`
 }
 
+// Report is what a run came to.
+type Report struct {
+	// Findings in the order of the input and of the lines; of a file with very many, the first ones.
+	Findings []Finding `json:"findings"`
+	Summary  Summary   `json:"summary"`
+}
+
+// Summary counts everything that was found, also what is not shown.
+type Summary struct {
+	// Objects that were looked at: those of our kinds, and each document with a finding that could not be read as one.
+	Objects int `json:"objects"`
+	// Denied counts the objects that a cluster would refuse, and Warned those with a warning. An object may be both.
+	Denied int `json:"denied"`
+	Warned int `json:"warned"`
+	// Findings of both severities; an object may have many.
+	Findings int `json:"findings"`
+}
+
 // ErrEmpty says that there is no document in the whole input: most likely it is not the input that was meant.
 var ErrEmpty = errors.New("the input holds no manifest")
 
 // Run judges the inputs. Where two documents want the same name, the first one in the order of the input keeps it. An error is ErrEmpty, or
 // one of reading an input; whatever is wrong with what was read is a finding.
-func Run(inputs []Input, opts Options) ([]Finding, error) {
+func Run(inputs []Input, opts Options) (Report, error) {
 	known, err := loadKinds()
 	if err != nil {
-		return nil, err
+		return Report{}, err
 	}
 	s := newSet(known, opts)
 	for _, in := range inputs {
 		if err := s.read(in); err != nil {
-			return nil, err
+			return Report{}, err
 		}
 	}
 	if s.documents == 0 {
-		return nil, ErrEmpty
+		return Report{}, ErrEmpty
 	}
 	if err := s.judge(); err != nil {
-		return nil, err
+		return Report{}, err
 	}
 	return s.report(), nil
-}
-
-// Denied says whether any finding denies.
-func Denied(findings []Finding) bool {
-	for _, f := range findings {
-		if f.Severity == rules.Deny {
-			return true
-		}
-	}
-	return false
 }

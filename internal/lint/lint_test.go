@@ -23,11 +23,16 @@ func input(name, text string) lint.Input {
 // run lints one file, a.yaml.
 func run(t *testing.T, text string, opts lint.Options) []lint.Finding {
 	t.Helper()
-	findings, err := lint.Run([]lint.Input{input("a.yaml", text)}, opts)
+	return lintText(t, text, opts).Findings
+}
+
+func lintText(t *testing.T, text string, opts lint.Options) lint.Report {
+	t.Helper()
+	out, err := lint.Run([]lint.Input{input("a.yaml", text)}, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return findings
+	return out
 }
 
 // short writes a finding as tests name it: line, severity, object, field, rule.
@@ -236,24 +241,41 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-func TestSeen(t *testing.T) {
-	var seen []string
-	opts := lint.Options{Seen: func(kind, namespace, name string) { seen = append(seen, kind+" "+namespace+"/"+name) }}
-	run(t, class+"---\n"+record+"  type: X\n---\nkind: ConfigMap\napiVersion: v1\n", opts)
-	if diff := cmp.Diff([]string{"DNSClass /reference", "DNSRecord default/web"}, seen); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
+// The summary counts objects, however many findings each has, and documents that are none.
+func TestSummary(t *testing.T) {
+	bad := record + "  type: A\n  values: [x, y]\n"
+	tests := []struct {
+		name, text string
+		want       lint.Summary
+	}{
+		{"good, and another kind", class + "---\nkind: ConfigMap\napiVersion: v1\n", lint.Summary{Objects: 1}},
+		{"two findings of one object", class + "---\n" + bad, lint.Summary{Objects: 2, Denied: 1, Findings: 2}},
+		{"denied and with a warning", strings.Replace(record, "name: web", "name: a", 1) + "  type: A\n  values: [127.0.0.1, x]\n", lint.Summary{Objects: 1, Denied: 1, Warned: 1, Findings: 2}},
+		{"no object", class + "---\na: b: c\n---\nx: y\n", lint.Summary{Objects: 3, Denied: 1, Warned: 1, Findings: 2}},
+		{"two of the same", class + "---\n" + class, lint.Summary{Objects: 2, Denied: 1, Findings: 1}},
+		{"objects of a list", "apiVersion: v1\nkind: List\nitems:\n- " + strings.ReplaceAll(strings.TrimSpace(bad), "\n", "\n  ") + "\n- " + strings.ReplaceAll(strings.TrimSpace(class), "\n", "\n  ") + "\n",
+			lint.Summary{Objects: 2, Denied: 1, Findings: 2}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := lintText(t, tt.text, lint.Options{})
+			if got.Summary != tt.want {
+				t.Errorf("%+v; want %+v\n%v", got.Summary, tt.want, got.Findings)
+			}
+		})
 	}
 }
 
 // Findings of several inputs come in the order of the inputs, and one sees the others.
 func TestSeveralInputs(t *testing.T) {
 	a := record + "  type: A\n  values: [192.0.2.1]\n"
-	findings, err := lint.Run([]lint.Input{
+	together, err := lint.Run([]lint.Input{
 		input("z.yaml", a), input("empty.yaml", ""), input("a.yaml", strings.Replace(a, "name: web", "name: again", 1)), input("m.yaml", a), input("class.yaml", class),
 	}, lint.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	findings := together.Findings
 	expect(t, findings, "5 Deny DNSRecord default/again spec.subdomain name-taken", "4 Deny DNSRecord default/web metadata.name manifest-duplicate")
 	if findings[0].File != "a.yaml" || findings[1].File != "m.yaml" || !strings.Contains(findings[1].Message, `"z.yaml" at line 1`) {
 		t.Errorf("%v", findings)
@@ -279,8 +301,8 @@ func TestErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if findings, err := lint.Run([]lint.Input{tt.input}, lint.Options{}); !errors.Is(err, tt.want) {
-				t.Errorf("%v, %v; want %v", findings, err, tt.want)
+			if got, err := lint.Run([]lint.Input{tt.input}, lint.Options{}); !errors.Is(err, tt.want) {
+				t.Errorf("%v, %v; want %v", got, err, tt.want)
 			}
 		})
 	}
@@ -300,9 +322,10 @@ func (c closer) Close() error { return c.err }
 func TestReadInPieces(t *testing.T) {
 	text := class + "---   # comment " + strings.Repeat("c", 100_000) + "\n" + record + "  type: A\n  values: [x]\n  description: " + strings.Repeat("d", 100_000) + "\n"
 	whole := run(t, text, lint.Options{})
-	findings, err := lint.Run([]lint.Input{{Name: "a.yaml", Open: func() (io.ReadCloser, error) {
+	got, err := lint.Run([]lint.Input{{Name: "a.yaml", Open: func() (io.ReadCloser, error) {
 		return io.NopCloser(iotest.OneByteReader(strings.NewReader(text))), nil
 	}}}, lint.Options{})
+	findings := got.Findings
 	if diff := cmp.Diff(whole, findings); err != nil || diff != "" {
 		t.Errorf("%v (-whole +pieces)\n%s", err, diff)
 	}
@@ -320,9 +343,10 @@ func TestEndlessDocument(t *testing.T) {
 		pieces--
 		return copy(p, piece), nil
 	})
-	findings, err := lint.Run([]lint.Input{{Name: "a.yaml", Open: func() (io.ReadCloser, error) {
+	got, err := lint.Run([]lint.Input{{Name: "a.yaml", Open: func() (io.ReadCloser, error) {
 		return io.NopCloser(io.MultiReader(strings.NewReader(class+"---\n"), endless, strings.NewReader("\n---\n"+record+"  type: A\n  values: [x]\n"))), nil
 	}}}, lint.Options{})
+	findings := got.Findings
 	if err != nil || len(findings) != 2 || findings[0].Rule != "manifest-too-large" || findings[0].Line != 8 || findings[1].Rule != "value-ipv4" {
 		t.Errorf("%v, %v", findings, err)
 	}

@@ -5,41 +5,17 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/namegate/namegate/internal/rules"
 )
 
-// Summary counts what a run came to.
-type Summary struct {
-	// Objects of our kinds that were judged.
-	Objects int `json:"objects"`
-	// Denied and Warned count findings.
-	Denied int `json:"denied"`
-	Warned int `json:"warned"`
-}
-
-// Summarize counts findings about a number of objects.
-func Summarize(findings []Finding, objects int) Summary {
-	out := Summary{Objects: objects}
-	for _, f := range findings {
-		if f.Severity == rules.Deny {
-			out.Denied++
-		} else {
-			out.Warned++
-		}
-	}
-	return out
-}
-
 // WriteText writes a line for each finding, as compilers do, and one that sums up.
-func WriteText(w io.Writer, findings []Finding, objects int) error {
+func WriteText(w io.Writer, report Report) error {
 	var out strings.Builder
-	for _, f := range findings {
+	for _, f := range report.Findings {
 		out.WriteString(f.String())
 		out.WriteByte('\n')
 	}
-	sum := Summarize(findings, objects)
-	fmt.Fprintf(&out, "%s checked: %d denied, %s\n", counted(sum.Objects, "object"), sum.Denied, counted(sum.Warned, "warning"))
+	sum := report.Summary
+	fmt.Fprintf(&out, "%s checked: %d denied, %d with warnings; %s\n", counted(sum.Objects, "object"), sum.Denied, sum.Warned, counted(sum.Findings, "finding"))
 	_, err := io.WriteString(w, out.String())
 	return err
 }
@@ -74,15 +50,12 @@ func (f Finding) object() string {
 	return f.Namespace + "/" + f.Name
 }
 
-// WriteJSON writes an object with the list "findings" and a summary.
-func WriteJSON(w io.Writer, findings []Finding, objects int) error {
-	if findings == nil {
-		findings = []Finding{}
+// WriteJSON writes an object with the list "findings" and the summary.
+func WriteJSON(w io.Writer, report Report) error {
+	if report.Findings == nil {
+		report.Findings = []Finding{}
 	}
-	return writeJSON(w, struct {
-		Findings []Finding `json:"findings"`
-		Summary  Summary   `json:"summary"`
-	}{findings, Summarize(findings, objects)})
+	return writeJSON(w, report)
 }
 
 func writeJSON(w io.Writer, value any) error {

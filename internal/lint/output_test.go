@@ -20,28 +20,31 @@ var some = []lint.Finding{
 	{File: "/abs/b.yaml", Line: 1, Rule: "manifest-syntax", Severity: rules.Deny, Message: "Forbidden: x (rule manifest-syntax)"},
 }
 
+// someReport is the findings above with what they would be counted as.
+var someReport = lint.Report{Findings: some, Summary: lint.Summary{Objects: 4, Denied: 2, Warned: 1, Findings: 3}}
+
 func TestWriteText(t *testing.T) {
 	const want = `dir/a b.yaml:7: Deny DNSRecord default/web spec.values[0]: Invalid value: "{x}": give another [link](x) (rule value-ipv4)
 stdin: Warn DNSClass a spec.server: use https (rule hmac-plain-http)
 /abs/b.yaml:1: Deny: Forbidden: x (rule manifest-syntax)
-2 objects checked: 2 denied, 1 warning
+4 objects checked: 2 denied, 1 with warnings; 3 findings
 `
 	var out bytes.Buffer
-	if err := lint.WriteText(&out, some, 2); err != nil {
+	if err := lint.WriteText(&out, someReport); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	out.Reset()
-	if err := lint.WriteText(&out, nil, 1); err != nil || out.String() != "1 object checked: 0 denied, 0 warnings\n" {
+	if err := lint.WriteText(&out, lint.Report{Summary: lint.Summary{Objects: 1, Findings: 1}}); err != nil || out.String() != "1 object checked: 0 denied, 0 with warnings; 1 finding\n" {
 		t.Errorf("%v, %q", err, out.String())
 	}
 }
 
 func TestWriteJSON(t *testing.T) {
 	var out bytes.Buffer
-	if err := lint.WriteJSON(&out, some, 2); err != nil {
+	if err := lint.WriteJSON(&out, someReport); err != nil {
 		t.Fatal(err)
 	}
 	var got struct {
@@ -54,8 +57,8 @@ func TestWriteJSON(t *testing.T) {
 	if diff := cmp.Diff(some, got.Findings); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if want := (lint.Summary{Objects: 2, Denied: 2, Warned: 1}); got.Summary != want {
-		t.Errorf("%+v; want %+v", got.Summary, want)
+	if got.Summary != someReport.Summary {
+		t.Errorf("%+v; want %+v", got.Summary, someReport.Summary)
 	}
 	var raw struct{ Findings []map[string]any }
 	if err := json.Unmarshal(out.Bytes(), &raw); err != nil || len(raw.Findings) != len(some) {
@@ -69,7 +72,7 @@ func TestWriteJSON(t *testing.T) {
 		}
 	}
 	out.Reset()
-	if err := lint.WriteJSON(&out, nil, 0); err != nil || !strings.Contains(out.String(), `"findings": []`) {
+	if err := lint.WriteJSON(&out, lint.Report{}); err != nil || !strings.Contains(out.String(), `"findings": []`) {
 		t.Errorf("%v, %s", err, out.String())
 	}
 }
@@ -77,7 +80,7 @@ func TestWriteJSON(t *testing.T) {
 // TestWriteSARIF checks what readers of SARIF 2.1.0 rely on: required properties, closed sets of values, indexes that fit.
 func TestWriteSARIF(t *testing.T) {
 	var out bytes.Buffer
-	if err := lint.WriteSARIF(&out, some, "1.2.3"); err != nil {
+	if err := lint.WriteSARIF(&out, someReport, "1.2.3"); err != nil {
 		t.Fatal(err)
 	}
 	type text struct{ Text string }
@@ -95,7 +98,8 @@ func TestWriteSARIF(t *testing.T) {
 					}
 				}
 			}
-			Results []struct {
+			Properties lint.Summary
+			Results    []struct {
 				RuleID    string
 				RuleIndex int
 				Level     string
@@ -130,6 +134,9 @@ func TestWriteSARIF(t *testing.T) {
 		if want := map[rules.Severity]string{rules.Deny: "error", rules.Warn: "warning"}[registered.Severity]; rule.DefaultConfiguration.Level != want {
 			t.Errorf("rule %s has level %q; want %q", rule.ID, rule.DefaultConfiguration.Level, want)
 		}
+	}
+	if run.Properties != someReport.Summary {
+		t.Errorf("properties %+v; want %+v", run.Properties, someReport.Summary)
 	}
 	type result struct {
 		rule, level, message, uri string
@@ -166,7 +173,7 @@ type failing struct{}
 func (failing) Write([]byte) (int, error) { return 0, errors.New("full") }
 
 func TestWritersFail(t *testing.T) {
-	for name, err := range map[string]error{"text": lint.WriteText(failing{}, some, 1), "JSON": lint.WriteJSON(failing{}, some, 1), "SARIF": lint.WriteSARIF(failing{}, some, "")} {
+	for name, err := range map[string]error{"text": lint.WriteText(failing{}, someReport), "JSON": lint.WriteJSON(failing{}, someReport), "SARIF": lint.WriteSARIF(failing{}, someReport, "")} {
 		if err == nil {
 			t.Errorf("%s: no error where nothing can be written", name)
 		}

@@ -13,20 +13,22 @@ import (
 	"github.com/namegate/namegate/internal/rules"
 )
 
-// report makes the findings of all files, in the order of the input and of the lines.
-func (s *set) report() []Finding {
-	out := []Finding{}
+// report makes the findings of all files, in the order of the input and of the lines, and counts them.
+func (s *set) report() Report {
+	out := Report{Findings: []Finding{}}
 	for _, f := range s.files {
-		out = append(out, s.reportFile(f)...)
+		out.Findings = append(out.Findings, s.reportFile(f, &out.Summary)...)
 	}
 	return out
 }
 
-func (s *set) reportFile(f *file) []Finding {
+func (s *set) reportFile(f *file, sum *Summary) []Finding {
 	var out []Finding
 	kept := map[rules.Severity]int{}
+	sum.add(f)
 	for _, sub := range f.subjects {
 		found := s.reportSubject(sub)
+		sum.addObject(found)
 		slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(a.Line, b.Line) })
 		for _, finding := range found {
 			if kept[finding.Severity]++; kept[finding.Severity] > maxKept {
@@ -42,6 +44,29 @@ func (s *set) reportFile(f *file) []Finding {
 	rest := &subject{file: f}
 	rest.add(rules.ManifestMany.Forbidden(nil, fmt.Sprintf("mend these first: %d more findings in this file are not shown", f.dropped)))
 	return append(out, s.reportSubject(rest)...)
+}
+
+// add counts what was not kept of a file: findings, and documents that are no object.
+func (sum *Summary) add(f *file) {
+	denied, warned := max(f.noted[rules.Deny]-maxKept, 0), max(f.noted[rules.Warn]-maxKept, 0)
+	sum.Objects += denied + warned
+	sum.Denied += denied
+	sum.Warned += warned
+	sum.Findings += f.dropped
+}
+
+// addObject counts an object with its findings.
+func (sum *Summary) addObject(found []Finding) {
+	has := func(severity rules.Severity) int {
+		if slices.ContainsFunc(found, func(f Finding) bool { return f.Severity == severity }) {
+			return 1
+		}
+		return 0
+	}
+	sum.Objects++
+	sum.Denied += has(rules.Deny)
+	sum.Warned += has(rules.Warn)
+	sum.Findings += len(found)
 }
 
 func (s *set) reportSubject(sub *subject) []Finding {

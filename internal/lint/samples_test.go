@@ -39,11 +39,11 @@ var installed = lint.Options{SecretNamespaces: []string{lint.DefaultOperatorName
 
 func TestGoodSamples(t *testing.T) {
 	for _, pattern := range []string{"*.yaml", "hmac/*.yaml"} {
-		findings, err := lint.Run(manifests(t, pattern), installed)
+		got, err := lint.Run(manifests(t, pattern), installed)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range findings {
+		for _, f := range got.Findings {
 			if f.Severity == rules.Deny {
 				t.Errorf("a good sample is refused: %s", f)
 			}
@@ -51,10 +51,28 @@ func TestGoodSamples(t *testing.T) {
 	}
 }
 
-// inClusterOnly are rules that only a cluster can break: here, what is not in the input is unknown, every object is new, and every Zone is
-// there before the first Record.
-var inClusterOnly = []string{rules.DNSClassExists.ID, rules.SecretAccess.ID, rules.IdentityImmutable.ID, rules.ParentLabelChanged.ID,
-	rules.ZoneTakesNames.ID}
+// docs/lint.md lists the rules that only a cluster can decide, and no finding of the whole corpus of samples is of one of them.
+func TestClusterOnly(t *testing.T) {
+	page, err := os.ReadFile("../../docs/lint.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range rules.All() {
+		listed := strings.Contains(string(page), "| `"+rule.ID+"` |")
+		if only := lint.ClusterOnly(rule) != ""; listed != only {
+			t.Errorf("%s: listed in docs/lint.md %v, for a cluster only %v", rule.ID, listed, only)
+		}
+	}
+	got, err := lint.Run(slices.Concat(manifests(t, "*.yaml"), manifests(t, "refused/*.yaml")), installed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range got.Findings {
+		if rule, _ := rules.Lookup(f.Rule); lint.ClusterOnly(rule) != "" {
+			t.Errorf("only a cluster could know: %s", f)
+		}
+	}
+}
 
 // Each refused sample says at its top which rule refuses it, beside the good samples.
 func TestRefusedSamples(t *testing.T) {
@@ -70,17 +88,17 @@ func TestRefusedSamples(t *testing.T) {
 			if _, known := rules.Lookup(id); !named || !known {
 				t.Fatalf("the first line names no rule: %s", first)
 			}
-			findings, err := lint.Run(append(slices.Clone(good), sample), installed)
+			got, err := lint.Run(append(slices.Clone(good), sample), installed)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var denied []string // but not for changing a good sample, which the linter takes for writing it twice
-			for _, f := range findings {
+			for _, f := range got.Findings {
 				if f.Severity == rules.Deny && f.File == sample.Name && f.Rule != rules.ManifestDuplicate.ID {
 					denied = append(denied, f.Rule)
 				}
 			}
-			if slices.Contains(inClusterOnly, id) {
+			if rule, _ := rules.Lookup(id); lint.ClusterOnly(rule) != "" {
 				if len(denied) > 0 {
 					t.Errorf("denied by %v, which a cluster alone could know", denied)
 				}

@@ -20,6 +20,7 @@ type (
 		Tool       sarifTool     `json:"tool"`
 		ColumnKind string        `json:"columnKind"`
 		Results    []sarifResult `json:"results"`
+		Properties Summary       `json:"properties"` // 3.8: a property bag
 	}
 	sarifTool struct { // 3.18
 		Driver sarifDriver `json:"driver"`
@@ -68,8 +69,9 @@ type (
 	}
 )
 
-// WriteSARIF writes the findings for tools that read SARIF 2.1.0, with all rules of the registry; version is that of the program.
-func WriteSARIF(w io.Writer, findings []Finding, version string) error {
+// WriteSARIF writes the findings for tools that read SARIF 2.1.0, with all rules of the registry and the summary as properties of the run;
+// version is that of the program.
+func WriteSARIF(w io.Writer, report Report, version string) error {
 	driver := sarifDriver{Name: "namegate", Version: version, InformationURI: "https://github.com/namegate/namegate"}
 	index := map[string]int{}
 	for i, rule := range rules.All() {
@@ -79,12 +81,12 @@ func WriteSARIF(w io.Writer, findings []Finding, version string) error {
 			Configuration: sarifConfiguration{sarifLevel(rule.Severity)}})
 	}
 	results := []sarifResult{}
-	for _, f := range findings {
+	for _, f := range report.Findings {
 		results = append(results, sarifResult{RuleID: f.Rule, RuleIndex: index[f.Rule], Level: sarifLevel(f.Severity),
 			Message: sarifText{sarifMessage(f)}, Locations: []sarifLocation{locationOf(f)}})
 	}
 	return writeJSON(w, sarifLog{Schema: "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
-		Version: "2.1.0", Runs: []sarifRun{{Tool: sarifTool{driver}, ColumnKind: "unicodeCodePoints", Results: results}}})
+		Version: "2.1.0", Runs: []sarifRun{{Tool: sarifTool{driver}, ColumnKind: "unicodeCodePoints", Results: results, Properties: report.Summary}}})
 }
 
 func sarifLevel(s rules.Severity) string {

@@ -16,7 +16,8 @@ const planted = "hunter2"
 func outputs(t testing.TB, findings []lint.Finding) string {
 	t.Helper()
 	var out bytes.Buffer
-	for _, err := range []error{lint.WriteText(&out, findings, 1), lint.WriteJSON(&out, findings, 1), lint.WriteSARIF(&out, findings, "test")} {
+	report := lint.Report{Findings: findings}
+	for _, err := range []error{lint.WriteText(&out, report), lint.WriteJSON(&out, report), lint.WriteSARIF(&out, report, "test")} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +86,8 @@ func FuzzLint(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		findings, err := lint.Run([]lint.Input{input("fuzz.yaml", string(data)), input("planted.json", string(document))}, lint.Options{})
+		got, err := lint.Run([]lint.Input{input("fuzz.yaml", string(data)), input("planted.json", string(document))}, lint.Options{})
+		findings := got.Findings
 		if err != nil {
 			t.Fatal(err)
 		}

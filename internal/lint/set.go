@@ -66,6 +66,8 @@ type subject struct {
 	line     int
 	places   *place
 	findings field.ErrorList
+	// order counts the objects up to this one.
+	order int
 	// repeats says that an earlier document has the same object.
 	repeats bool
 }

@@ -80,6 +80,42 @@ func TestZonesTogether(t *testing.T) {
 	}
 }
 
+// TestTakingNames holds what is said of a sub-zone and what its parent publishes there: the one that comes second is refused, as kubectl
+// would be.
+func TestTakingNames(t *testing.T) {
+	in := func(namespace, object string) string {
+		return strings.Replace(object, "{name", "{namespace: "+namespace+", name", 1)
+	}
+	parent, lab := in("dns", zone("org", org)), in("b", zone("lab", "domainName: lab.example.org., delegations: [{namespaces: [b], records: [{pattern: \"*\"}]}]"))
+	name := func(namespace, name string) string {
+		return in(namespace, rr("www", "domainName: "+name+".example.org., type: A, rdata: 192.0.2.1"))
+	}
+	off, _ := rules.ParsePolicy("zone-takes-names=Off")
+	tests := []struct {
+		name, text string
+		policy     rules.Policy
+		want       []string
+	}{
+		{"the record is first", parent + name("a", "www.lab") + lab, rules.Policy{}, []string{"15 Deny Zone b/lab spec.domainName zone-takes-names"}},
+		{"the sub-zone is first", parent + lab + name("a", "www.lab"), rules.Policy{}, []string{"15 Deny Record a/www spec.domainName record-not-delegated"}},
+		{"of its own namespace", parent + in("b", rr("own", "domainName: lab.example.org., type: A, rdata: 192.0.2.1")) + lab, rules.Policy{}, []string{
+			"10 Deny Record b/own spec.domainName record-not-delegated", "15 Warn Zone b/lab spec.domainName zone-drops-names"}},
+		{"it lets the name in", parent + name("b", "www.lab") + lab, rules.Policy{}, nil},
+		{"another name", parent + name("a", "www") + lab, rules.Policy{}, nil},
+		{"the record is not published itself", parent + strings.Replace(name("a", "www.lab"), "192.0.2.1", "x", 1) + lab, rules.Policy{}, []string{
+			"10 Deny Record a/www spec.rdata value-ipv4", "10 Deny Record a/www spec.domainName record-not-delegated"}},
+		{"the parent comes last: nobody knows yet", name("a", "www.lab") + lab + parent, rules.Policy{}, []string{"5 Deny Record a/www spec.domainName record-not-delegated"}},
+		{"a sub-zone that is refused for itself, too", parent + name("a", "www.lab") + strings.Replace(lab, "pattern: \"*\"", "pattern: \"a.\"", 1), rules.Policy{}, []string{
+			"15 Deny Zone b/lab spec.delegations[0].records[0].pattern delegation-pattern", "15 Deny Zone b/lab spec.domainName zone-takes-names"}},
+		{"a sub-zone of the parent", parent + in("a", zone("deep", "domainName: deep.lab.example.org., "+all)) + lab, rules.Policy{}, []string{
+			"15 Deny Zone b/lab spec.domainName zone-takes-names"}},
+		{"switched off", parent + name("a", "www.lab") + lab, off, []string{"10 Deny Record a/www spec.domainName record-not-delegated"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { expect(t, run(t, tt.text, lint.Options{Policy: tt.policy}), tt.want...) })
+	}
+}
+
 // TestZoneSchema holds that the schema's defaults are there when its CEL rules are asked, and what the schema says of the new kinds.
 func TestZoneSchema(t *testing.T) {
 	tests := []struct {

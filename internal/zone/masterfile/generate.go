@@ -21,7 +21,8 @@ func (p *parser) generate(line int, args []string) error {
 		return p.stop(line, "$GENERATE %q: %v", rules.Clip(args[0]), err)
 	}
 	template := strings.Join(unquoteLast(args[1:]), " ")
-	before := len(p.problems)
+	before, owner := len(p.problems), p.owner
+	defer func() { p.owner = owner }() // what comes after the directive and starts with a space belongs to what was before it
 	for n := from; n <= to; n += step {
 		if p.generated++; p.generated > MaxGenerated {
 			return p.stop(line, "the $GENERATE directives make more records than are read: at most %d together", MaxGenerated)
@@ -43,13 +44,29 @@ func (p *parser) generate(line int, args []string) error {
 	return nil
 }
 
-// unquoteLast takes the quotes off the data where they are one token in quotes.
+// unquoteLast takes the quotes off the data where they are one token in quotes, and the backslashes off the quotes within.
 func unquoteLast(args []string) []string {
 	last := args[len(args)-1]
-	if len(args) < 3 || len(last) < 2 || last[0] != '"' || strings.IndexByte(last[1:], '"') != len(last)-2 {
+	if len(args) < 3 || len(last) < 2 || last[0] != '"' || last[len(last)-1] != '"' {
 		return args
 	}
-	return append(args[:len(args)-1:len(args)-1], last[1:len(last)-1])
+	var data strings.Builder
+	for inner := last[1 : len(last)-1]; inner != ""; {
+		length := 1
+		switch {
+		case inner[0] == '"':
+			return args // more than one text
+		case inner[0] == '\\' && len(inner) > 1:
+			length = 2
+		}
+		part := inner[:length]
+		if part == `\"` {
+			part = `"`
+		}
+		data.WriteString(part)
+		inner = inner[length:]
+	}
+	return append(args[:len(args)-1:len(args)-1], data.String())
 }
 
 // generatedRecord reads a text that is one record, and nothing but a record.
@@ -135,12 +152,16 @@ func modified(modifier string, n int64) (string, error) {
 	if parts[1] != "" {
 		width, widthErr = strconv.ParseUint(parts[1], 10, 8)
 	}
-	if err != nil || widthErr != nil || width > maxWidth || len(parts) > 3 || n+offset < 0 {
-		return "", fmt.Errorf("${%s} is not of the form ${offset,width,base}, or makes a number below 0", rules.Clip(strconv.QuoteToASCII(modifier)))
+	if err != nil || widthErr != nil || width > maxWidth || len(parts) > 3 || strings.HasSuffix(modifier, ",") {
+		return "", fmt.Errorf("${%s} is not of the form ${offset,width,base}", rules.Clip(strconv.QuoteToASCII(modifier)))
 	}
-	switch base := parts[2]; base {
-	case "", "d", "o", "x", "X":
-		return fmt.Sprintf("%0*"+cmp.Or(base, "d"), int(width), n+offset), nil
+	base := cmp.Or(parts[2], "d")
+	if n+offset < 0 && base != "d" {
+		return "", fmt.Errorf("${%s} makes a number below 0, which has no digits in base %q", rules.Clip(strconv.QuoteToASCII(modifier)), rules.Clip(base))
+	}
+	switch base {
+	case "d", "o", "x", "X":
+		return fmt.Sprintf("%0*"+base, int(width), n+offset), nil
 	case "n", "N":
 		return nibbles(n+offset, int(width), base == "N"), nil
 	default:
@@ -149,7 +170,7 @@ func modified(modifier string, n int64) (string, error) {
 }
 
 // nibbles prints a number as the reverse zones of IPv6 do: its hexadecimal digits from the last to the first, with dots between them, at least
-// width characters.
+// width characters. So an even width that the digits do not exceed ends in a dot.
 func nibbles(n int64, width int, upper bool) string {
 	digits := fmt.Sprintf("%0*x", (width+1)/2, n)
 	if upper {
@@ -159,5 +180,9 @@ func nibbles(n int64, width int, upper bool) string {
 	for at := len(digits) - 1; at >= 0; at-- {
 		out = append(out, digits[at:at+1])
 	}
-	return strings.Join(out, ".")
+	text := strings.Join(out, ".")
+	if len(text) < width {
+		text += "."
+	}
+	return text
 }

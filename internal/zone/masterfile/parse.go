@@ -37,9 +37,15 @@ type Zone struct {
 	SOA    SOA
 	// Records are all others, in the order of the file.
 	Records []Record
-	// LeftOut counts the records of DNSSEC's signatures, by type: whoever signs the zone makes them anew.
+	// LeftOut counts, by type, the records that are made anew by whoever signs the zone, and its digests (RFC 8976), which hold for the
+	// serial of the file only.
 	LeftOut map[record.Type]int
+	// Repeated counts the records that are there already, with the same TTL: a zone holds each once (RFC 2181 section 5).
+	Repeated int
 }
+
+// Signed says whether the file held signatures.
+func (z *Zone) Signed() bool { return z.LeftOut["RRSIG"] > 0 }
 
 // SOA is a zone's SOA record (RFC 1035 section 3.3.13). Times are in seconds.
 type SOA struct {
@@ -134,6 +140,9 @@ func byLine(problems []Problem) []Problem {
 	return problems[:min(len(problems), maxProblems+1)]
 }
 
+// byteOrderMark is what some editors put before all texts, and no part of them (RFC 3629 section 6).
+const byteOrderMark = "\ufeff"
+
 // parse reads all that can be read.
 func parse(r io.Reader, origin dnsname.Name) (*parser, error) {
 	p := &parser{origin: origin.FQDN(), given: origin, zone: &Zone{LeftOut: map[record.Type]int{}}}
@@ -145,9 +154,10 @@ func parse(r io.Reader, origin dnsname.Name) (*parser, error) {
 		p.add(Problem{Detail: fmt.Sprintf("the file is too large: at most %d MiB are read", MaxSize>>20)})
 		return p, nil
 	}
-	if p.read(string(text)) && !p.sawSOA {
+	if p.read(strings.TrimPrefix(string(text), byteOrderMark)) && !p.sawSOA {
 		p.add(Problem{Detail: "there is no SOA record: a master file has one, of the zone's own name"})
 	}
+	p.takeKeys()
 	if !p.zone.Origin.IsZero() {
 		p.checkTogether()
 	}
@@ -167,6 +177,9 @@ type parser struct {
 	byDirective bool
 
 	generated, generatedBytes int
+
+	// keys are read when it is known whether the zone is signed.
+	keys []line
 
 	// hasSOA after the first SOA record; sawSOA also after one that could not be read.
 	hasSOA, sawSOA bool
@@ -244,7 +257,7 @@ func (p *parser) setOrigin(line int, args []string) error {
 	if err != nil {
 		return p.stop(line, "$ORIGIN %q: %v", rules.Clip(args[0]), err)
 	}
-	name, err := dnsname.Parse(text)
+	name, err := dnsname.ParseOwner(text)
 	if err != nil {
 		return p.stop(line, "$ORIGIN %q: %v", rules.Clip(args[0]), err)
 	}
@@ -266,6 +279,9 @@ func (p *parser) setTTL(line int, args []string) error {
 
 // absolute makes a whole name of one that may be relative. It is not looked at any further.
 func (p *parser) absolute(text string) (string, error) {
+	if strings.Contains(text, `\`) {
+		text = plain(text)
+	}
 	switch {
 	case text != "@" && dns.IsFqdn(text):
 		return text, nil
@@ -277,6 +293,34 @@ func (p *parser) absolute(text string) (string, error) {
 		return text + ".", nil
 	}
 	return text + "." + p.origin, nil
+}
+
+// plain writes the characters of a name that need no escape without one (RFC 1035 section 5.1): \119ww is www. All other escapes stay, for
+// the gate to judge.
+func plain(text string) string {
+	var b strings.Builder
+	for at := 0; at < len(text); {
+		length, c := 1, text[at]
+		if c == '\\' && at+1 < len(text) {
+			length, c = 2, text[at+1]
+			if at+4 <= len(text) && isNumbered(text[at+1:at+4], "") {
+				code, _ := strconv.ParseUint(text[at+1:at+4], 10, 16) // three digits
+				length, c = 4, byte(min(code, 0xff))
+			}
+		}
+		if length > 1 && !isPlain(c) {
+			b.WriteString(text[at : at+length])
+		} else {
+			b.WriteByte(c)
+		}
+		at += length
+	}
+	return b.String()
+}
+
+// isPlain says whether a character is itself in a name, escaped or not.
+func isPlain(c byte) bool {
+	return c == '-' || c == '_' || c == '*' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
 
 // line is one record before its data are looked at.
@@ -365,7 +409,8 @@ func classOf(token string) (isClass, isIN bool) {
 	if _, known := dns.StringToClass[upper]; known && upper != "ANY" {
 		return true, upper == "IN"
 	}
-	return isNumbered(upper, "CLASS"), upper == "CLASS1"
+	code, err := strconv.ParseUint(strings.TrimPrefix(upper, "CLASS"), 10, 16)
+	return isNumbered(upper, "CLASS"), err == nil && code == dns.ClassINET
 }
 
 func isNumbered(text, prefix string) bool {
@@ -393,13 +438,40 @@ const (
 
 // take resolves the TTL of a record, and puts it where it belongs.
 func (p *parser) take(l line) *Problem {
+	if ttl, problem := p.resolveTTL(l.ttl); problem == nil && l.typ != zone.TypeSOA {
+		l.ttl = &ttl
+	}
 	switch string(l.typ) {
 	case "SOA":
 		return p.takeSOA(l)
-	case "RRSIG", "NSEC", "NSEC3", "NSEC3PARAM":
+	case "RRSIG", "NSEC", "NSEC3", "NSEC3PARAM", "SIG", "NXT", typeZONEMD:
 		p.zone.LeftOut[l.typ]++
 		return nil
+	case "DNSKEY", "CDS", "CDNSKEY":
+		p.keys = append(p.keys, l)
+		return nil
 	}
+	return p.takeRecord(l)
+}
+
+// typeZONEMD is the digest of a zone with one serial (RFC 8976 section 2), which is not the serial that the zone gets here.
+const typeZONEMD = "ZONEMD"
+
+// takeKeys takes what a signer publishes of its keys (RFC 4034 section 2, RFC 7344). Beside signatures it belongs to them, and goes where they
+// go. Without any, the zone is signed by another hand than wrote the file, which wants them there.
+func (p *parser) takeKeys() {
+	for _, l := range p.keys {
+		if p.zone.Signed() {
+			p.zone.LeftOut[l.typ]++
+		} else if problem := p.takeRecord(l); problem != nil {
+			problem.Line = l.number
+			p.add(*problem)
+		}
+	}
+}
+
+// takeRecord takes a record that is to be published.
+func (p *parser) takeRecord(l line) *Problem {
 	owner, err := dnsname.ParseOwner(l.owner)
 	if err != nil {
 		return &Problem{Field: fieldName, Value: l.owner, Detail: err.Error(), Rule: record.NameRule(err)}
@@ -453,7 +525,7 @@ func parseTTL(text string) (uint32, error) {
 			return 0, errors.New(accepts)
 		}
 	}
-	if digits == 0 && !unit || sum+number > maxTTL {
+	if (digits == 0) != unit || sum+number > maxTTL { // 1h30 says not what the 30 are
 		return 0, errors.New(accepts)
 	}
 	return uint32(sum + number), nil

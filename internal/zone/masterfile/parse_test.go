@@ -78,6 +78,17 @@ func TestParse(t *testing.T) {
 			[]string{"3: *.example.org 3600 A 192.0.2.1", "4: *.b.example.org 3600 A 192.0.2.1", `5: _dmarc.example.org 3600 TXT "v=DMARC1"`}},
 		{"signatures", "", top + "@ RRSIG A 8 2 300 20261201000000 20261101000000 1 example.org. AAAA\n@ NSEC a A\n@ NSEC3PARAM 1 0 0 -\na A 192.0.2.1\n",
 			[]string{"6: a.example.org 3600 A 192.0.2.1"}},
+		{"escapes that need not be", "", top + "\\119w\\w A 192.0.2.1\n\\*.b CNAME \\097\\-\\049\n$ORIGIN \\115ub\nc A 192.0.2.1\n",
+			[]string{"3: www.example.org 3600 A 192.0.2.1", "4: *.b.example.org 3600 CNAME a-1.example.org.", "6: c.sub.example.org 3600 A 192.0.2.1"}},
+		{"texts without spaces between", "", top + "a TXT \"x\"\"y\"z\"\\\"\"\nb TXT \"1\t2\"\nc NAPTR 1 2 S SIP+D2U \"\" d\n",
+			[]string{`3: a.example.org 3600 TXT "x" "y" "z" "\""`, `4: b.example.org 3600 TXT "1\0092"`, `5: c.example.org 3600 NAPTR 1 2 "S" "SIP+D2U" "" d.example.org.`}},
+		{"the same record again", "", top + "a A 192.0.2.1\nA.example.org. A 192.0.2.1\nb A 192.0.2.1\n",
+			[]string{"3: a.example.org 3600 A 192.0.2.1", "5: b.example.org 3600 A 192.0.2.1"}},
+		{"the answer to a transfer", "", top + "a A 192.0.2.1\n" + strings.TrimPrefix(top, "$TTL 1h\n"), []string{"3: a.example.org 3600 A 192.0.2.1"}},
+		{"byte order mark", "", "\ufeff" + top + "a A 192.0.2.1\n", []string{"3: a.example.org 3600 A 192.0.2.1"}},
+		{"a space after $GENERATE", "", top + "a A 192.0.2.1\n$GENERATE 1-2 b$ A 192.0.2.$\n A 192.0.2.2\n",
+			[]string{"3: a.example.org 3600 A 192.0.2.1", "4: b1.example.org 3600 A 192.0.2.1", "4: b2.example.org 3600 A 192.0.2.2", "5: a.example.org 3600 A 192.0.2.2"}},
+		{"keys of a zone without signatures", "", top + "@ CDS 0 0 0 00\na A 192.0.2.1\n", []string{"4: a.example.org 3600 A 192.0.2.1", "3: example.org 3600 CDS 0 0 0 00"}},
 		{"SOA last", "", "$TTL 5\na A 192.0.2.1\n@ SOA a b 1 3 2 9 1\n", []string{"2: a.example.org 5 A 192.0.2.1"}},
 		{"generate all forms", "", top + "$GENERATE 8-10 h$ A 192.0.2.$\n$GENERATE 0-4/2 ${10,3,x} 60 IN CNAME h$\n" +
 			"$GENERATE 1-1 m 60 MX \"10 mx$\"\n$GENERATE 291-291 ${0,7,n}.r PTR p${-290}\n$GENERATE 171-171 ${0,0,N}.r PTR ${0,0,X}\n",
@@ -133,6 +144,8 @@ func TestParseProblems(t *testing.T) {
 		{"all at once", "", top + "a A 192.0.2.300\nb..c A 192.0.2.1\nc AAAA 192.0.2.1\nd WKS x\n*.x NS a\n-x A 192.0.2.1\nsip SRV 1 2 3 t\n",
 			[]string{"3: rdata: \"192.0.2.300\": ", "4: domainName: \"b..c.example.org.\": a label is empty", "(rule value-ipv6)", "6: type: \"WKS\"",
 				"(rule ns-wildcard)", "(rule name-label-hyphen)", "(rule srv-owner)"}},
+		{"a time that is not whole", "", "$TTL 1h30\n", []string{`1: $TTL "1h30": give a time`}},
+		{"generate with half a modifier", "", top + "$GENERATE 1-2 a${0,0,} A 192.0.2.$\n", []string{"3: $GENERATE: ${"}},
 		{"duplicate", "", top + "a A 192.0.2.1\nA 60 A 192.0.2.1\n", []string{"4: rdata: \"192.0.2.1\": line 3 has the same record (rule record-duplicate)"}},
 		{"TTLs of a set", "", top + "a A 192.0.2.1\na 60 A 192.0.2.2\n", []string{"4: ttl: 60: line 3 gives records of this name and type the TTL 3600 (rule ttl-differs)"}},
 		{"open quote", "", top + "a TXT \"x\nb A 192.0.2.1\n", []string{"3: a text in quotes holds a control character or goes on"}},
@@ -148,10 +161,11 @@ func TestParseProblems(t *testing.T) {
 		{"SOA expire", "", "@ 5 SOA a b 1 3600 600 4200 1\n", []string{"1: expire: 4200: give a time that is more than refresh and retry together (4200) (rule soa-expire)"}},
 		{"SOA zero", "", "@ 5 SOA a b 1 0 600 4200 1\n", []string{"1: refresh: 0: give a time of at least one second (rule schema-value)"}},
 		{"SOA numbers", "", "@ 5 SOA a b x 1 1 1 1\n", []string{"1: serial"}},
-		{"SOA times", "", "@ 5 SOA a b 1 1d1 1 x 1\n", []string{"1: expire: \"x\""}},
+		{"SOA times", "", "@ 5 SOA a b 1 1d 1 x 1\n", []string{"1: expire: \"x\""}},
 		{"SOA short", "", "@ 5 SOA a b 1 1 1 1\n", []string{"1: rdata: an SOA record holds"}},
 		{"SOA name server", "", "@ 5 SOA . b 1 3 2 9 1\n", []string{`1: nameServer: ".": `}},
 		{"SOA mailbox", "", "@ 5 SOA a b/c 1 3 2 9 1\n", []string{"(rule soa-contact)"}},
+		{"SOA mailbox without a domain", "", "@ 5 SOA a nobody. 1 3 2 9 1\n", []string{"(rule soa-contact)"}},
 		{"generate range", "", top + "$GENERATE 5-1 a A 192.0.2.1\n", []string{`3: $GENERATE "5-1": give a range`}},
 		{"generate step", "", top + "$GENERATE 1-5/0 a A 192.0.2.1\n", []string{"3: $GENERATE"}},
 		{"generate too large a range", "", top + "$GENERATE 0-65536 a$ A 192.0.2.1\n", []string{"3: $GENERATE \"0-65536\": give a range of at most 65536"}},
@@ -161,7 +175,7 @@ func TestParseProblems(t *testing.T) {
 		{"generate modifier", "", top + "$GENERATE 1-2 a${0,999,d} A 192.0.2.$\n", []string{"3: $GENERATE: ${"}},
 		{"generate base", "", top + "$GENERATE 1-2 a${0,0,s} A 192.0.2.$\n", []string{`3: $GENERATE: "s" is no base`}},
 		{"generate brace", "", top + "$GENERATE 1-2 a${0 A 192.0.2.$\n", []string{"3: $GENERATE: a ${ has no closing brace"}},
-		{"generate below zero", "", top + "$GENERATE 1-2 a${-2} A 192.0.2.$\n", []string{"3: $GENERATE: ${"}},
+		{"generate below zero", "", top + "$GENERATE 1-2 a${-2,0,x} A 192.0.2.$\n", []string{"3: $GENERATE: ${\"-2,0,x\"} makes a number below 0"}},
 		{"generate once wrong", "", top + "$GENERATE 250-260 a$ A 192.0.2.$\n", []string{"3: rdata: \"192.0.2.256\""}},
 		{"generate quotes", "", top + "$GENERATE 1-2 a$ TXT \"(x\"\n", []string{"3: $GENERATE makes"}},
 	}
@@ -192,7 +206,7 @@ func TestParseProblems(t *testing.T) {
 func TestParseSOA(t *testing.T) {
 	for mailbox, want := range map[string]string{
 		"hostmaster": "hostmaster@example.org", "Host.example.NET.": "Host@example.NET", `first\.last.example.net.`: "first.last@example.net",
-		"root.localhost.": "root@localhost", "nobody.": "nobody.", "a+b.example.net.": "a+b@example.net",
+		"root.localhost.": "root@localhost", "a+b.example.net.": "a+b@example.net",
 	} {
 		z, problems, err := masterfile.Parse(strings.NewReader("@ 5m SOA NS1 "+mailbox+" 4294967295 1D 2H 5w 0\n"), mustName(t, "example.org"))
 		if err != nil || z == nil {
@@ -207,14 +221,37 @@ func TestParseSOA(t *testing.T) {
 	}
 }
 
+// What a signer makes is left out, with its keys where it has signed; and so is what repeats.
 func TestParseLeftOut(t *testing.T) {
-	z, problems, err := masterfile.Parse(strings.NewReader(top+"@ RRSIG x\n@ NSEC a\n RRSIG y\n* NSEC3 x\n@ TYPE51 x\n"), mustName(t, "example.org"))
-	if err != nil || z == nil {
-		t.Fatal(problems, err)
+	const digest = "@ ZONEMD 2026112000 1 1 000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d2e2f\n"
+	const keys = "@ DNSKEY 257 3 13 mdsswUyr3DPW132mOi8V9xESWE8jTo0dxCjjnopKl+GqJxpVXckHAeF+KkxLbxILfDLUT0rAK9iUzy1L53eKGQ==\n@ CDNSKEY 0 3 0 AA==\n@ CDS x\n"
+	tests := []struct {
+		name, file string
+		want       map[record.Type]int
+		signed     bool
+		records    int
+	}{
+		{"signatures and proofs", "@ RRSIG x\n@ NSEC a\n RRSIG y\n* NSEC3 x\n@ TYPE51 x\na SIG x\na NXT x\n",
+			map[record.Type]int{"RRSIG": 2, "NSEC": 1, "NSEC3": 1, "NSEC3PARAM": 1, "SIG": 1, "NXT": 1}, true, 0},
+		{"keys before the signature", keys + "@ RRSIG x\nsub DS 1 13 2 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n",
+			map[record.Type]int{"DNSKEY": 1, "CDNSKEY": 1, "CDS": 1, "RRSIG": 1}, true, 1},
+		{"keys without signatures", strings.ReplaceAll(keys, "CDS x", "CDS 0 0 0 00"), map[record.Type]int{}, false, 3},
+		{"digest", digest + "@ TYPE63 \\# x\n", map[record.Type]int{"ZONEMD": 2}, false, 0},
 	}
-	want := map[record.Type]int{"RRSIG": 2, "NSEC": 1, "NSEC3": 1, "NSEC3PARAM": 1}
-	if diff := cmp.Diff(want, z.LeftOut); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			z, problems, err := masterfile.Parse(strings.NewReader(top+tt.file), mustName(t, "example.org"))
+			if err != nil || z == nil {
+				t.Fatal(problems, err)
+			}
+			if diff := cmp.Diff(tt.want, z.LeftOut); diff != "" || z.Signed() != tt.signed || len(z.Records) != tt.records {
+				t.Errorf("signed %v, %d records; want %v, %d\n(-want +got)\n%s", z.Signed(), len(z.Records), tt.signed, tt.records, diff)
+			}
+		})
+	}
+	z, _, err := masterfile.Parse(strings.NewReader(top+strings.Repeat("a A 192.0.2.1\n", 3)), mustName(t, "example.org"))
+	if err != nil || z == nil || z.Repeated != 2 || len(z.Records) != 1 {
+		t.Errorf("%+v %v", z, err)
 	}
 }
 

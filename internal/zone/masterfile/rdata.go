@@ -20,9 +20,7 @@ func (p *parser) rdata(l line) (string, *Problem) {
 		}
 		l.rdata[at] = whole
 	}
-	if l.typ == record.TXT || l.typ == "SPF" {
-		quoteWords(l.rdata)
-	}
+	l.rdata = quoted(l.typ, l.rdata)
 	parsed, problems := record.ParseRData(l.typ, strings.Join(l.rdata, " "))
 	if denied := problems.Denied(); len(denied) > 0 {
 		first := denied[0]
@@ -72,16 +70,53 @@ func places(typ record.Type, rdata []string) []int {
 	return names[typ]
 }
 
-// quoteWords puts quotes around words without them. They mean the same, and what was meant is plain.
-func quoteWords(words []string) {
+// quoted puts quotes around the texts in rdata that have none. They mean the same, and what was meant is plain. A tab in quotes is written as
+// the byte that it is.
+func quoted(typ record.Type, words []string) []string {
 	if words[0] == genericMark {
-		return
+		return words
 	}
-	for i, word := range words {
-		if !strings.Contains(word, `"`) {
-			words[i] = `"` + word + `"`
+	var out []string
+	for at, word := range words {
+		word = strings.ReplaceAll(word, "\t", `\009`)
+		switch {
+		case typ == record.TXT || typ == "SPF":
+			out = append(out, texts(word)...)
+		case typ == "NAPTR" && at >= 2 && at <= 4 && word[0] != '"': // flags, services and regular expression (RFC 3403 section 4.1)
+			out = append(out, `"`+word+`"`)
+		default:
+			out = append(out, word)
 		}
 	}
+	return out
+}
+
+// texts divides a word where quotes start and end, which need no space around them.
+func texts(word string) []string {
+	var out []string
+	for word != "" {
+		end, inQuotes := 0, word[0] == '"'
+		if inQuotes {
+			end++
+		}
+		for end < len(word) && word[end] != '"' {
+			if word[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		if inQuotes {
+			end++
+		}
+		end = min(end, len(word))
+		if inQuotes {
+			out = append(out, word[:end])
+		} else {
+			out = append(out, `"`+word[:end]+`"`)
+		}
+		word = word[end:]
+	}
+	return out
 }
 
 // Fields of a Zone that the numbers of an SOA record become, in their order.
@@ -90,9 +125,26 @@ var soaFields = []string{"serial", "refresh", "retry", "expire", "negativeRespon
 // takeSOA reads the SOA record.
 func (p *parser) takeSOA(l line) *Problem {
 	if p.hasSOA {
-		return &Problem{Detail: "there is a second SOA record: a zone has one"}
+		return p.sameSOA(l)
 	}
 	p.hasSOA = true
+	return p.readSOA(l)
+}
+
+// sameSOA reads an SOA record after the first one: the answer to a transfer ends in the one that it starts with (RFC 5936 section 2.2).
+func (p *parser) sameSOA(l line) *Problem {
+	first, origin := p.zone.SOA, p.zone.Origin
+	problem := p.readSOA(l)
+	second, same := p.zone.SOA, p.zone.Origin == origin
+	p.zone.SOA, p.zone.Origin = first, origin
+	second.Line = first.Line
+	if problem != nil || !same || second != first {
+		return &Problem{Detail: "there is a second SOA record, which is not the same: a zone has one"}
+	}
+	return nil
+}
+
+func (p *parser) readSOA(l line) *Problem {
 	origin, err := dnsname.Parse(l.owner)
 	if err != nil {
 		return &Problem{Field: fieldName, Value: l.owner, Detail: err.Error(), Rule: record.NameRule(err)}
@@ -212,6 +264,10 @@ func (p *parser) checkTogether() {
 		entry.TTL = 0
 		if _, known := first[set]; !known {
 			first[set] = r
+		}
+		if lines[entry] > 0 && first[set].TTL == r.TTL {
+			p.zone.Repeated++
+			continue
 		}
 		if problem := p.beside(r, first[set], lines[entry]); problem != nil {
 			problem.Line = r.Line
