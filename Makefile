@@ -34,8 +34,10 @@ help: ## Show this.
 		/^[a-z][a-z0-9-]*:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
+# Built first, because "go run" fails after a Ctrl-C whatever its program says.
 run: ## Run a control plane, Namegate, CoreDNS and a DNS server here, until Ctrl-C.
-	go run ./test/run
+	@go build -buildvcs=false -o bin/tools/run ./test/run
+	@bin/tools/run
 
 .PHONY: smoke
 smoke: ## Do the same without a person, and check each step.

@@ -62,6 +62,7 @@ var mayImport = map[string][]string{
 	"internal/provider":   union([]string{"api", "api/dnsserver", "internal/record", "internal/dnsname", "internal/format"}, leaves),
 	"internal/prober":     union([]string{"api", "api/dnsserver", "internal/record", "internal/dnsname", "internal/format"}, leaves),
 	"internal/conditions": {"api"},
+	"internal/away":       nil, // waiting for an API server; processes ask for it, nobody else
 	"internal/controller": union([]string{"api", "internal/refs", "internal/claims", "internal/provider", "internal/prober",
 		"internal/conditions"}, domain, leaves),
 

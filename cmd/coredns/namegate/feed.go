@@ -61,6 +61,8 @@ type registry struct {
 	mu    sync.Mutex
 	open  func(watchOptions) (source, error)
 	feeds map[string]*feed
+	// starting are the users from a Corefile of which it is not known yet whether it will be put to use.
+	starting []*Namegate
 }
 
 // acquire returns the watch with these options, and starts it if it does not run yet.
@@ -83,7 +85,38 @@ func (r *registry) acquire(opts watchOptions, user *Namegate) (*feed, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.users = append(f.users, user)
+	r.starting = append(r.starting, user)
 	return f, nil
+}
+
+// started says that the Corefile which was read last is in use.
+func (r *registry) started() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.starting = nil
+}
+
+// failed says that a Corefile was refused after its plugins had started: nobody else tells them that they are not needed. The user is one
+// that it would have taken the place of; where that one has stopped, the servers of the new Corefile are the ones that there are.
+func (r *registry) failed(user *Namegate) {
+	r.mu.Lock()
+	f, spare := r.feeds[user.watch.key()], r.starting
+	inUse := f != nil && f.has(user)
+	r.mu.Unlock()
+	if !inUse {
+		return
+	}
+	r.started()
+	for _, n := range spare {
+		n.stop()
+	}
+}
+
+// has says whether somebody uses the watch.
+func (f *feed) has(user *Namegate) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Contains(f.users, user)
 }
 
 // release gives a watch back; the last user ends it.

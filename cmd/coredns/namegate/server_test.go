@@ -31,7 +31,8 @@ type server struct {
 
 // corefile puts the address in.
 func (s *server) corefile(text string) caddy.CaddyfileInput {
-	return corefile(strings.ReplaceAll(text, "{addr}", "."+s.addr[strings.LastIndexByte(s.addr, ':'):]))
+	port := s.addr[strings.LastIndexByte(s.addr, ':'):]
+	return corefile(strings.NewReplacer("{addr}", "."+port, "{port}", port).Replace(text))
 }
 
 func corefile(text string) caddy.CaddyfileInput {
@@ -341,6 +342,41 @@ func TestWatchEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the watch ends", func() bool { _, ended := m.counts(); return ended == 1 })
+}
+
+// A Corefile that fails when its plugins have started leaves nothing behind: neither a user of the watch that goes on, nor one of its own.
+func TestFailedReload(t *testing.T) {
+	m := &memory{begin: func(f *feed) { f.lists(t, internet(t)...) }}
+	m.install(t)
+	const block = "bind 127.0.0.1\nnamegate {\nkubeconfig a\n}\n}\n"
+	s := serve(t, "{addr} {\n"+block+"example.org{port} {\n"+block)
+	before := m.feed
+	elsewhere := "example.net:0 {\nbind 192.0.2.1\n}\n" // an address that this machine does not have
+	for name, text := range map[string]string{
+		"same watch":    "{addr} {\n" + block + "example.com{port} {\n" + block + elsewhere,
+		"another watch": "{addr} {\n" + strings.Replace(block, "kubeconfig a", "kubeconfig b", 1) + elsewhere,
+	} {
+		if _, err := s.Restart(s.corefile(text)); err == nil {
+			t.Fatalf("%s: no error", name)
+		}
+		if n := len(before.users); n != 2 {
+			t.Errorf("%s: the watch has %d users, want 2", name, n)
+		}
+	}
+	eventually(t, "the other watch ends", func() bool { opened, ended := m.counts(); return opened == 2 && ended == 1 })
+	if n := len(feeds.all()); n != 1 {
+		t.Errorf("%d watches", n)
+	}
+	if got := s.ask(t, "www.example.org.", dns.TypeA); len(got.Answer) != 2 {
+		t.Errorf("answer %v", got)
+	}
+	next, err := s.Restart(s.corefile("{addr} {\n" + block))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Instance = next; len(before.users) != 1 {
+		t.Errorf("the watch has %d users, want 1", len(before.users))
+	}
 }
 
 // The plugin ready waits for the first list and for every zone of it, but not for ever for one whose slices are missing.

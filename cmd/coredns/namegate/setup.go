@@ -19,7 +19,15 @@ const Name = "namegate"
 
 var log = clog.NewWithPlugin(Name)
 
-func init() { plugin.Register(Name, setup) }
+func init() {
+	plugin.Register(Name, setup)
+	caddy.RegisterEventHook(Name, func(event caddy.EventName, _ any) error {
+		if event == caddy.InstanceStartupEvent {
+			feeds.started()
+		}
+		return nil
+	})
+}
 
 // Namegate is the plugin in one server block.
 type Namegate struct {
@@ -52,6 +60,10 @@ func setup(c *caddy.Controller) error {
 	c.OnStartup(func() error {
 		n.look(config)
 		return n.start()
+	})
+	c.OnRestartFailed(func() error {
+		feeds.failed(n)
+		return nil
 	})
 	c.OnShutdown(func() error {
 		n.stop()

@@ -20,6 +20,7 @@ import (
 	"k8s.io/klog/v2"
 
 	zonev1alpha1 "github.com/namegate/namegate/api/zone/v1alpha1"
+	"github.com/namegate/namegate/internal/away"
 )
 
 // cluster is the source that watches an API server.
@@ -85,10 +86,13 @@ func (c *cluster) run(ctx context.Context, to *feed) {
 	group.Wait()
 }
 
-// reflect lists and watches one kind. It comes back by itself when the API server was away, after some seconds at most.
+// reflect lists and watches one kind. It comes back by itself about a second after an API server that was away; while one answers with
+// errors, it asks every few seconds.
 func (c *cluster) reflect(ctx context.Context, resource, namespace string, kind runtime.Object, store cache.ReflectorStore) {
 	logger := klog.FromContext(ctx)
-	cache.NewReflectorWithOptions(cache.NewListWatchFromClient(c.client, resource, namespace, fields.Everything()), kind, store, cache.ReflectorOptions{
+	told := func(err error) { log.Warningf("The watch of %s waits for the API server: %v", resource, err) }
+	lw := away.Patient(cache.NewListWatchFromClient(c.client, resource, namespace, fields.Everything()), told)
+	cache.NewReflectorWithOptions(lw, kind, store, cache.ReflectorOptions{
 		Name: Name, Logger: &logger,
 		Backoff: &wait.Backoff{Duration: 200 * time.Millisecond, Cap: 5 * time.Second, Steps: 10, Factor: 2, Jitter: 0.5},
 	}).RunWithContext(ctx)

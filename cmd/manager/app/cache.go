@@ -1,20 +1,27 @@
 package app
 
 import (
+	"fmt"
+	"log/slog"
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	dnsv1alpha1 "github.com/namegate/namegate/api/dns/v1alpha1"
 	zonev1alpha1 "github.com/namegate/namegate/api/zone/v1alpha1"
+	"github.com/namegate/namegate/internal/away"
 	"github.com/namegate/namegate/internal/conditions"
 )
 
 // cacheOptions keeps the caches small: no managed fields, no copy of what was applied, Secrets of the watched namespaces
 // only (and of those only the metadata is ever watched; with none, there is no watch), and in a process that only judges, no
-// status that it does not read.
-func cacheOptions(r Roles, watched []string) cache.Options {
+// status that it does not read. Watches go on soon after an API server that was away is back.
+func cacheOptions(r Roles, watched []string, log *slog.Logger) cache.Options {
 	namespaces := make(map[string]cache.Config, len(watched))
 	for _, ns := range watched {
 		namespaces[ns] = cache.Config{}
@@ -27,6 +34,12 @@ func cacheOptions(r Roles, watched []string) cache.Options {
 		DefaultTransform: transform,
 		// Kinds of ours are not named here: a kind that is named has to be served when the process starts.
 		ByObject: map[client.Object]cache.ByObject{&corev1.Secret{}: {Namespaces: namespaces}},
+		NewInformer: func(lw toolscache.ListerWatcher, kind runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
+			told := func(err error) {
+				log.Warn("a watch waits for the API server", "kind", fmt.Sprintf("%T", kind), "error", err)
+			}
+			return toolscache.NewSharedIndexInformer(away.Patient(lw, told), kind, resync, indexers)
+		},
 	}
 }
 

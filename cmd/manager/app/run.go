@@ -74,7 +74,7 @@ func newManager(cluster *rest.Config, cfg *Config, r Roles, watched []string, lo
 	options := ctrl.Options{
 		Scheme:                        scheme,
 		Logger:                        logr.FromSlogHandler(log.Handler()),
-		Cache:                         cacheOptions(r, watched),
+		Cache:                         cacheOptions(r, watched, log),
 		Client:                        client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}},
 		Metrics:                       metricsserver.Options{BindAddress: cfg.MetricsAddress},
 		HealthProbeBindAddress:        cfg.HealthAddress,

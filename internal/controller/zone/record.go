@@ -55,18 +55,18 @@ func (r *Records) Reconcile(ctx context.Context, rec *zonev1alpha1.Record) (reco
 // Gone forgets a record that does not exist any more.
 func (r *Records) Gone(rec client.Object) { r.written.Drop(rec.GetUID()) }
 
-// write makes label and status say what the verdict says.
+// write makes status and label say what the verdict says. The label comes last: a gate that is away refuses it, and nothing else.
 func (r *Records) write(ctx context.Context, rec *zonev1alpha1.Record, verdict zone.RecordVerdict) error {
 	patcher := conditions.NewPatcher(r.client, common.FieldOwner, rec)
 	label, before := labelOf(verdict.Parent), rec.ResourceVersion
 	was := conditions.Find(rec.Status.Conditions, zonev1alpha1.ConditionReady).Reason
 	changed := judgeRecord(rec, verdict)
 	var err error
-	if !isLabelled(rec, label) {
-		err = patcher.Metadata(ctx, rec, func(rec *zonev1alpha1.Record) { setLabel(rec, label) })
-	}
-	if err == nil && changed {
+	if changed {
 		err = patcher.Status(ctx, rec)
+	}
+	if err == nil && !isLabelled(rec, label) {
+		err = patcher.Metadata(ctx, rec, func(rec *zonev1alpha1.Record) { setLabel(rec, label) })
 	}
 	if rec.ResourceVersion != before {
 		r.written.Keep(rec.UID, common.VersionOf(rec))

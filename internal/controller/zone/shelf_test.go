@@ -1,6 +1,7 @@
 package zone
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -88,6 +89,12 @@ func TestShelf(t *testing.T) {
 		"created, no answer yet":      {lacks: true, steps: func(_ *testing.T, s *shelved) { s.create(nameB); s.create(nameA) }},
 		"created, in vain":            {lacks: true, steps: func(_ *testing.T, s *shelved) { s.create(nameA); s.notCreated(keyOf(s.z), nameA) }},
 		"created, the event is first": {steps: func(_ *testing.T, s *shelved) { s.create(nameA); s.event(nameA, "1", "5"); s.answer(nameA, "1", "5") }},
+		"created, the event is first, and time goes by": {steps: func(_ *testing.T, s *shelved) {
+			s.create(nameA)
+			s.event(nameA, "1", "5")
+			s.answer(nameA, "1", "5")
+			<-time.After(common.StaleLimit)
+		}},
 		"created, shown, the answer is lost": {steps: func(_ *testing.T, s *shelved) {
 			s.create(nameA)
 			s.event(nameA, "1", "5")
@@ -121,6 +128,29 @@ func TestShelf(t *testing.T) {
 			s.answer(nameA, "1", "5")
 			s.event(nameA, "2", "7")
 			s.end(nameA, "2")
+		}},
+		"shown just before it is created": {steps: func(t *testing.T, s *shelved) {
+			s.event(nameA, "1", "5")
+			if !s.creating(keyOf(s.z), nameA) {
+				t.Error("to be created although it is there")
+			}
+		}},
+		"created in the place of a changed one": {steps: func(t *testing.T, s *shelved) {
+			touched := s.slice(nameA, "1", "6")
+			touched.Generation = 2
+			s.seen(keyOf(s.z), touched)
+			if s.creating(keyOf(s.z), nameA) {
+				t.Error("not to be created although it is changed")
+			}
+			s.end(nameA, "1")
+			s.answer(nameA, "2", "8")
+		}},
+		"not created in the place of a changed one": {lacks: true, unlisted: b, steps: func(_ *testing.T, s *shelved) {
+			touched := s.slice(nameB, "2", "6")
+			touched.Generation = 2
+			s.seen(keyOf(s.z), touched)
+			s.create(nameB)
+			s.notCreated(keyOf(s.z), nameB)
 		}},
 		"deleted, shown still": {lacks: true, unlisted: b, steps: func(_ *testing.T, s *shelved) {
 			s.event(nameA, "1", "5")
@@ -186,25 +216,61 @@ func TestShelf(t *testing.T) {
 	}
 }
 
-// TestShelfForgets what no event has told the end of.
+// TestShelfForgets what no event has told of for too long.
 func TestShelfForgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShelved()
 		s.event(nameA, "1", "5")
-		for range 10 {
+		for i := range 10 {
 			s.deleting(keyOf(s.z), types.UID(time.Now().String()))
+			s.create(nameB)
+			s.answer(nameB, types.UID(fmt.Sprint("made ", i)), fmt.Sprint(10+i))
+			if n := len(s.unlisted(s.z)); n != 1 {
+				t.Errorf("%d slices that are not listed", n)
+			}
 			<-time.After(common.StaleLimit)
 		}
-		if n := len(s.zones[keyOf(s.z)].gone); n != 1 {
-			t.Errorf("%d deletions remembered", n)
+		if n := len(s.unlisted(s.z)); n != 0 {
+			t.Errorf("%d slices that are not listed, of which nothing is known", n)
+		}
+		if b := s.zones[keyOf(s.z)]; len(b.gone) != 0 || len(b.held) != 1 {
+			t.Errorf("remembered of what is gone: %v", b)
 		}
 		s.deleting(keyOf(s.z), "1")
 		s.end(nameA, "1")
-		<-time.After(common.StaleLimit)
 		s.deleting(keyOf(s.z), "x")
 		s.end(nameB, "x")
 		if len(s.zones) != 0 {
 			t.Errorf("remembered of what is gone: %v", s.zones)
 		}
+	})
+}
+
+// TestShelfDoubts what it knows by an answer alone.
+func TestShelfDoubts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShelved()
+		expect := func(when string, want time.Duration) {
+			t.Helper()
+			if got := s.doubted(keyOf(s.z)); got != want {
+				t.Errorf("%s: %s, want %s", when, got, want)
+			}
+		}
+		expect("nothing there", 0)
+		s.create(nameA)
+		expect("being created", 0)
+		s.answer(nameA, "1", "5")
+		<-time.After(time.Second)
+		s.create(nameB)
+		s.answer(nameB, "2", "6")
+		expect("two created", common.StaleLimit-time.Second)
+		s.event(nameA, "1", "5")
+		expect("one shown", common.StaleLimit)
+		s.remove("2")
+		expect("the other deleted", 0)
+		s.create(nameB)
+		s.answer(nameB, "3", "7")
+		<-time.After(common.StaleLimit)
+		expect("too late", 0)
 	})
 }

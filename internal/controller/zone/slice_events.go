@@ -11,15 +11,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	common "github.com/namegate/namegate/internal/controller"
 	"github.com/namegate/namegate/internal/zone"
 )
 
-// sliceEvents wakes the Zone of a slice that somebody else has changed or deleted. One that somebody else has created does no harm, and goes
-// when the Zone is looked at next: to wake it would have two processes that lead at once create and delete slices in turns.
+// sliceEvents wakes the Zone of a slice that somebody else has changed or deleted. One that somebody else has created, or this process without
+// getting an answer, does no harm, and goes a while later: to wake the Zone at once would have two processes that lead at once create and delete
+// slices in turns.
 func (r *Zones) sliceEvents() handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	return handler.Funcs{
-		CreateFunc: func(_ context.Context, e event.CreateEvent, _ queue) { r.appeared(e.Object) },
+		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) {
+			if !r.appeared(e.Object) && !e.IsInInitialList {
+				wakeOwner(e.Object, later{q})
+			}
+		},
 		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) {
 			if !sameSlice(e.ObjectOld, e.ObjectNew) {
 				r.vanished(e.ObjectOld)
@@ -36,11 +42,18 @@ func (r *Zones) sliceEvents() handler.EventHandler {
 	}
 }
 
-// appeared takes in that the cache shows a slice, as it is now.
-func (r *Zones) appeared(s client.Object) {
-	if of, owned := ownerOf(s); owned {
-		r.shelf.seen(of, s)
-	}
+// later is a queue whose objects are looked at when two processes that lead at once have had time to become one.
+type later struct {
+	workqueue.TypedRateLimitingInterface[reconcile.Request]
+}
+
+// Add implements workqueue.TypedInterface.
+func (l later) Add(req reconcile.Request) { l.AddAfter(req, common.StaleLimit) }
+
+// appeared takes in that the cache shows a slice, as it is now. It says whether this process knows of it already.
+func (r *Zones) appeared(s client.Object) (known bool) {
+	of, owned := ownerOf(s)
+	return owned && r.shelf.seen(of, s)
 }
 
 // vanished takes in that the cache shows a slice no more. It says whether this process has deleted it.

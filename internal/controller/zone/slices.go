@@ -38,10 +38,13 @@ func (r *Zones) carry(ctx context.Context, p *pass, digests []string, changed bo
 }
 
 // untouched says whether the metadata of a slice are as this controller wrote them, and tell that the rest is so: its generation rises with each change
-// of it.
+// of it. A deletion that somebody's finalizer holds back is one, and takes nothing away yet.
 func untouched(s client.Object) bool {
-	owner := metav1.GetControllerOf(s)
-	return owner != nil && s.GetGeneration() <= 1 && s.GetLabels()[zonev1alpha1.ZoneLabel] == zoneLabel(owner.Name)
+	owner, first := metav1.GetControllerOf(s), int64(1)
+	if s.GetDeletionTimestamp() != nil {
+		first++
+	}
+	return owner != nil && s.GetGeneration() <= first && s.GetLabels()[zonev1alpha1.ZoneLabel] == zoneLabel(owner.Name)
 }
 
 // sound says whether a slice is as this controller wrote it for a Zone.
@@ -68,7 +71,9 @@ func sliceOf(z *zonev1alpha1.Zone, shard zone.Shard) *zonev1alpha1.ZoneSlice {
 // create makes a slice. What has its name already is kept if it is the same, which the cache has not shown yet; else it is replaced.
 func (r *Zones) create(ctx context.Context, z *zonev1alpha1.Zone, shard zone.Shard) error {
 	s := sliceOf(z, shard)
-	r.shelf.creating(keyOf(z), s.Name)
+	if r.shelf.creating(keyOf(z), s.Name) {
+		return nil
+	}
 	err := r.client.Create(ctx, s, common.FieldOwner)
 	if apierrors.IsAlreadyExists(err) {
 		s = sliceOf(z, shard)

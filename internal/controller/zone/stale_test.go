@@ -11,9 +11,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	zonev1alpha1 "github.com/namegate/namegate/api/zone/v1alpha1"
 	"github.com/namegate/namegate/internal/conditions"
+	common "github.com/namegate/namegate/internal/controller"
 	"github.com/namegate/namegate/internal/zone"
 )
 
@@ -336,12 +338,14 @@ func TestErrorsAreTriedAgain(t *testing.T) {
 		edit(w, rec, func(rec *zonev1alpha1.Record) { rec.Spec.RData = "192.0.2.2" })
 		w.pass(time.Minute)
 		down.Store(false)
+		w.touching.Lock() // a request may be under way
 		w.touched = func(what string, before bool) {
 			if what == "patch status" && !before {
 				down.Store(true) // the slices that are not listed any more cannot be deleted at first
 				w.touched = nil
 			}
 		}
+		w.touching.Unlock()
 		w.pass(time.Minute)
 		if !down.Load() || len(w.parts(z)) != 2 {
 			t.Fatalf("%d slices", len(w.parts(z)))
@@ -375,6 +379,103 @@ func TestCacheOfRecordsLags(t *testing.T) {
 		thaw()
 		w.pass(time.Minute)
 		w.expectReady(rec, metav1.ConditionFalse, zonev1alpha1.ReasonZoneNotFound, "")
+		w.quiet()
+	})
+}
+
+// TestForeignFinalizer: a slice that somebody holds back when it is deleted does not hold up its zone, also when its content comes back. When it goes
+// at last, another takes its place.
+func TestForeignFinalizer(t *testing.T) {
+	inWorld(t, func(w *world) {
+		z, rec := anyZone(), address("team", "www", "192.0.2.1")
+		w.create(z, rec)
+		w.pass(time.Minute)
+		held := w.parts(z)[0]
+		controllerutil.AddFinalizer(&held, "example.com/keep")
+		must(t, w.api.Update(t.Context(), &held))
+		edit(w, rec, func(rec *zonev1alpha1.Record) { rec.Spec.RData = "192.0.2.2" })
+		w.pass(time.Second)
+		if parts, serial := w.parts(z), read(w, z).Status.Serial; len(parts) != 2 || z.Status.EntryCount != 3 {
+			t.Errorf("%d slices, serial %d", len(parts), serial)
+		}
+		writes := w.now.writes.Load()
+		edit(w, z, func(z *zonev1alpha1.Zone) { z.Annotations = map[string]string{"look": "again"} })
+		w.pass(time.Second)
+		if n := w.now.writes.Load() - writes; n != 1 { // the status, for the generation
+			t.Errorf("%d writes; what is deleted is not deleted once more", n)
+		}
+		edit(w, rec, func(rec *zonev1alpha1.Record) { rec.Spec.RData = "192.0.2.1" })
+		w.pass(time.Second)
+		if parts := w.parts(z); len(parts) != 1 || parts[0].UID != held.UID || !slices.Equal(read(w, z).Status.Slices, []string{held.Digest}) {
+			t.Errorf("slices %v, status %v", parts, z.Status.Slices)
+		}
+		must(t, w.api.Get(t.Context(), client.ObjectKeyFromObject(&held), &held))
+		controllerutil.RemoveFinalizer(&held, "example.com/keep")
+		w.spoilt = true
+		must(t, w.api.Update(t.Context(), &held))
+		w.pass(time.Minute)
+		w.expectEntries(z, "example.org 360 NS ns.example.org.", "www.example.org 360 A 192.0.2.1")
+		w.quiet()
+	})
+}
+
+// TestSliceGoesUnheard: a slice of which no event has told is taken away, and no event tells of that either. It comes back all the same.
+func TestSliceGoesUnheard(t *testing.T) {
+	inWorld(t, func(w *world) {
+		z, rec := anyZone(), address("team", "www", "192.0.2.1")
+		w.create(z, rec)
+		w.pass(time.Minute)
+		mended := make(chan struct{})
+		w.now.broken["ZoneSlice"] <- mended
+		w.settle()
+		edit(w, rec, func(rec *zonev1alpha1.Record) { rec.Spec.RData = "192.0.2.2" })
+		w.pass(time.Second)
+		w.spoilt = true
+		must(t, w.api.Delete(t.Context(), &w.parts(z)[0]))
+		close(mended)
+		serial := read(w, z).Status.Serial
+		w.pass(common.StaleLimit + time.Second)
+		w.expectEntries(z, "example.org 360 NS ns.example.org.", "www.example.org 360 A 192.0.2.2")
+		if z.Status.Serial != serial {
+			t.Errorf("serial %d after %d", z.Status.Serial, serial)
+		}
+		w.quiet()
+	})
+}
+
+// TestLostAnswer: a slice that was created by a request whose answer got lost, and that is not needed any more, goes, however late it is seen.
+func TestLostAnswer(t *testing.T) {
+	inWorld(t, func(w *world) {
+		z, rec := anyZone(), address("team", "www", "192.0.2.1")
+		w.create(z, rec)
+		w.pass(time.Minute)
+		thaw := w.now.freeze("ZoneSlice")
+		var lost atomic.Bool
+		w.fate = func(_ *process, what string) (f fate) {
+			if what == "create" && lost.CompareAndSwap(false, true) {
+				f.err, f.done = context.DeadlineExceeded, true
+			}
+			return f
+		}
+		w.touched = func(what string, before bool) {
+			if what == "create" && !before {
+				w.touched = nil
+				w.writing.Lock() // the status of the record is being written
+				defer w.writing.Unlock()
+				now := read(w, address("team", "www", ""))
+				now.Spec.RData = "192.0.2.1"
+				now.Generation++
+				must(t, w.api.Update(t.Context(), now))
+			}
+		}
+		edit(w, rec, func(rec *zonev1alpha1.Record) { rec.Spec.RData = "192.0.2.2" })
+		w.pass(time.Minute)
+		if n := len(w.parts(z)); n != 2 {
+			t.Fatalf("%d slices", n)
+		}
+		thaw()
+		w.pass(time.Minute)
+		w.expectEntries(z, "example.org 360 NS ns.example.org.", "www.example.org 360 A 192.0.2.1")
 		w.quiet()
 	})
 }

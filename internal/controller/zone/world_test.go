@@ -52,10 +52,26 @@ type world struct {
 	touched  func(what string, before bool)
 	touching sync.Mutex
 	writing  sync.Mutex
+	// fate says what becomes of a request of a process; nil: it is answered at once.
+	fate func(p *process, what string) fate
+	// noted is told what processes do and see; nil: nobody is.
+	noted func(*process, string)
+	// lag is how long a cache takes to see an event; nil: no time.
+	lag func() time.Duration
 	// spoilt says that a test has taken slices away by hand: those that a status lists need not be there.
 	spoilt bool
+	// untold says that events may never tell of slices that came and went.
+	untold bool
 	// published holds every status that a zone had, by its UID.
 	published map[types.UID][]zonev1alpha1.ZoneStatus
+}
+
+// fate is what becomes of a request: it is done after some time, and its answer comes after some more, unless it is an error.
+type fate struct {
+	before, after time.Duration
+	err           error
+	// done says that it is done in spite of the error.
+	done bool
 }
 
 // process is one life of the operator: a cache, a model and two controllers.
@@ -77,6 +93,10 @@ type process struct {
 	patches []string
 	// frozen holds back the events of a kind until it is closed.
 	frozen map[string]chan struct{}
+	// starting says that informers hand on what is there when the process starts.
+	starting bool
+	// broken has the watch of a kind end, until what it takes is closed. What happens meanwhile is known by the next list alone.
+	broken map[string]chan chan struct{}
 }
 
 // store is what informers have seen.
@@ -132,16 +152,17 @@ func must(t *testing.T, errs ...error) {
 // boot starts a new life of the operator, wired as SetupWithManager does.
 func (w *world) boot() {
 	w.t.Helper()
-	p := &process{w: w, model: zone.NewModel(), frozen: map[string]chan struct{}{}}
+	p := &process{w: w, model: zone.NewModel(), starting: true, frozen: map[string]chan struct{}{}, broken: map[string]chan chan struct{}{}}
 	w.now = p
 	p.ctx, p.cancel = context.WithCancel(w.t.Context())
 	p.client = interceptor.NewClient(w.api, p.intercepts())
 	o := settings
 	o.Logger, o.Model = slog.New(slog.NewJSONHandler(lockedWriter{&w.mu, &w.logs}, nil)), p.model
 	live := interceptor.NewClient(w.api, interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
-		p.dieIfDead()
-		p.reads.Add(1)
-		return c.Get(ctx, key, obj, opts...)
+		return p.suffer("read", func() error {
+			p.reads.Add(1)
+			return c.Get(ctx, key, obj, opts...)
+		})
 	}})
 	p.zones, p.records = newZones(p.client, live, o), newRecords(p.client, o)
 	zones, records := &common.Alarm{}, &common.Alarm{}
@@ -153,7 +174,9 @@ func (w *world) boot() {
 	p.informer(&zonev1alpha1.ZoneList{}, func(before, now client.Object) {
 		feed(before, now, func(z *zonev1alpha1.Zone) { p.model.SetZone(zone.ZoneOf(z)) },
 			func(z *zonev1alpha1.Zone) { p.model.RemoveZone(client.ObjectKeyFromObject(z), z.UID) })
-		p.deliver(zoneQueue, &handler.EnqueueRequestForObject{}, before, now)
+		if before == nil || now == nil || p.zones.fromElsewhere().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: now}) {
+			p.deliver(zoneQueue, &handler.EnqueueRequestForObject{}, before, now)
+		}
 		p.deliver(zoneQueue, common.Forgets(p.zones.Gone), before, now)
 	})
 	p.informer(&zonev1alpha1.RecordList{}, func(before, now client.Object) {
@@ -163,6 +186,7 @@ func (w *world) boot() {
 		p.deliver(recordQueue, common.Forgets(p.records.Gone), before, now)
 	})
 	p.informer(&zonev1alpha1.ZoneSliceList{}, func(before, now client.Object) { p.deliver(zoneQueue, p.zones.sliceEvents(), before, now) })
+	p.starting = false
 	start.Done()
 }
 
@@ -187,6 +211,7 @@ func (p *process) controller(start *sync.WaitGroup, bell *common.Alarm, r reconc
 		start.Wait()
 		for req, shut := q.Get(); !shut; req, shut = q.Get() {
 			result, err := r.Reconcile(p.ctx, req)
+			p.note("reconciled %s: %v after %s", req, err, result.RequeueAfter)
 			q.Done(req)
 			switch {
 			case err != nil:
@@ -205,18 +230,23 @@ func (p *process) controller(start *sync.WaitGroup, bell *common.Alarm, r reconc
 // informer lists and watches one kind, and hands on what it sees.
 func (p *process) informer(list client.ObjectList, seen func(before, now client.Object)) {
 	kind := kindOf(list)
-	w, err := p.w.api.Watch(p.ctx, list)
-	must(p.w.t, err, p.w.api.List(p.ctx, list))
-	for _, obj := range listed(list) {
-		p.cache.set(kind, obj, false)
-		seen(nil, obj)
-	}
+	broken := make(chan chan struct{}, 1)
+	p.broken[kind] = broken
+	w := p.relist(list, seen)
 	p.running.Go(func() {
-		defer w.Stop()
+		defer func() { w.Stop() }()
 		for {
 			select {
 			case <-p.ctx.Done():
 				return
+			case mended := <-broken:
+				w.Stop()
+				select {
+				case <-mended:
+				case <-p.ctx.Done():
+					return
+				}
+				w = p.relist(list, seen)
 			case e := <-w.ResultChan():
 				p.await(kind)
 				obj := e.Object.(client.Object)
@@ -230,11 +260,44 @@ func (p *process) informer(list client.ObjectList, seen func(before, now client.
 	})
 }
 
+// relist begins a watch, and brings the cache to what there is: of what went meanwhile it has the last state that it knew.
+func (p *process) relist(list client.ObjectList, seen func(before, now client.Object)) watch.Interface {
+	kind, there := kindOf(list), map[types.NamespacedName]bool{}
+	list = list.DeepCopyObject().(client.ObjectList)
+	p.w.writing.Lock()
+	w, err := p.w.api.Watch(p.w.t.Context(), list)
+	must(p.w.t, err, p.w.api.List(p.w.t.Context(), list))
+	p.w.writing.Unlock()
+	for _, obj := range listed(list) {
+		there[client.ObjectKeyFromObject(obj)] = true
+		if before := p.cache.set(kind, obj, false); before == nil || before.GetResourceVersion() != obj.GetResourceVersion() {
+			seen(before, obj)
+		}
+	}
+	for key, obj := range p.cache.all(kind) {
+		if !there[key] {
+			p.cache.set(kind, obj, true)
+			seen(obj, nil)
+		}
+	}
+	return w
+}
+
+// all returns what has been seen of a kind.
+func (s *store) all(kind string) map[types.NamespacedName]client.Object {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.objs[kind])
+}
+
 // await holds an informer while its kind is frozen.
 func (p *process) await(kind string) {
 	p.w.mu.Lock()
-	held := p.frozen[kind]
+	held, lag := p.frozen[kind], p.w.lag
 	p.w.mu.Unlock()
+	if lag != nil {
+		<-time.After(lag())
+	}
 	if held != nil {
 		select {
 		case <-held:
@@ -281,14 +344,22 @@ func listed(list client.ObjectList) (out []client.Object) {
 }
 
 func (p *process) deliver(queue workqueue.TypedRateLimitingInterface[reconcile.Request], to handler.EventHandler, before, now client.Object) {
+	p.note("event: %s becomes %s", shown(before), shown(now))
 	switch {
 	case now == nil:
 		to.Delete(p.ctx, event.DeleteEvent{Object: before}, queue)
 	case before == nil:
-		to.Create(p.ctx, event.CreateEvent{Object: now}, queue)
+		to.Create(p.ctx, event.CreateEvent{Object: now, IsInInitialList: p.starting}, queue)
 	default:
 		to.Update(p.ctx, event.UpdateEvent{ObjectOld: before, ObjectNew: now}, queue)
 	}
+}
+
+func shown(obj client.Object) string {
+	if obj == nil {
+		return "nothing"
+	}
+	return fmt.Sprintf("%s %s %s at %s", kindOf(obj), obj.GetName(), obj.GetUID(), obj.GetResourceVersion())
 }
 
 // intercepts reads from the cache, counts the writes of a process, and ends the goroutine of one that is dead: it has no more effects.
@@ -304,18 +375,18 @@ func (p *process) intercepts() interceptor.Funcs {
 		},
 		Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
 			p.w.birth(obj)
-			return p.effect("create", func() error { return c.Create(ctx, obj, opts...) })
+			return p.effect("create", obj, func() error { return c.Create(ctx, obj, opts...) })
 		},
 		Delete: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.DeleteOption) error {
-			return p.effect("delete", func() error { return p.w.deleteIf(ctx, c, obj, opts) })
+			return p.effect("delete", obj, func() error { return p.w.deleteIf(ctx, c, obj, opts) })
 		},
 		Patch: func(ctx context.Context, c client.WithWatch, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
 			p.keep(obj, patch)
-			return p.effect("patch "+kindOf(obj), func() error { return c.Patch(ctx, obj, patch, opts...) })
+			return p.effect("patch "+kindOf(obj), obj, func() error { return c.Patch(ctx, obj, patch, opts...) })
 		},
 		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
 			p.keep(obj, patch)
-			return p.effect("patch "+sub, func() error { return c.SubResource(sub).Patch(ctx, obj, patch, opts...) })
+			return p.effect("patch "+sub, obj, func() error { return c.SubResource(sub).Patch(ctx, obj, patch, opts...) })
 		},
 	}
 }
@@ -341,7 +412,24 @@ func (w *world) deleteIf(ctx context.Context, c client.Client, obj client.Object
 	if there.GetUID() != *o.Preconditions.UID {
 		return apierrors.NewConflict(schema.GroupResource{}, obj.GetName(), errors.New("another UID"))
 	}
-	return c.Delete(ctx, there)
+	return w.delete(ctx, c, there)
+}
+
+// delete deletes an object. The first deletion of one that a finalizer holds back is a change of it, and another one is none, as with a real API
+// server.
+func (w *world) delete(ctx context.Context, c client.Client, obj client.Object) error {
+	held := len(obj.GetFinalizers()) > 0
+	if held && !obj.GetDeletionTimestamp().IsZero() {
+		return nil
+	}
+	if err := c.Delete(ctx, obj); err != nil || !held {
+		return err
+	}
+	if err := c.Get(ctx, client.ObjectKeyFromObject(obj), obj); err != nil {
+		return err
+	}
+	obj.SetGeneration(obj.GetGeneration() + 1)
+	return c.Update(ctx, obj)
 }
 
 // birth gives a new object what the API server gives.
@@ -397,15 +485,45 @@ func (s *store) list(into client.ObjectList, opts ...client.ListOption) error {
 	return nil
 }
 
-func (p *process) effect(what string, do func() error) error {
+func (p *process) effect(what string, obj client.Object, do func() error) error {
 	p.dieIfDead()
 	p.touch(what, true)
-	p.dieIfDead()
-	p.writes.Add(1)
-	err := p.w.checked(do)
+	err := p.suffer(what, func() error {
+		p.writes.Add(1)
+		err := p.w.checked(do)
+		p.note("%s of %s: %v", what, obj.GetName(), err)
+		return err
+	})
 	p.touch(what, false)
 	p.dieIfDead()
 	return err
+}
+
+// suffer makes a request, as it is fated.
+func (p *process) suffer(what string, do func() error) (err error) {
+	p.dieIfDead()
+	if p.w.fate == nil {
+		return do()
+	}
+	f := p.w.fate(p, what)
+	<-time.After(f.before)
+	p.dieIfDead()
+	if f.err == nil || f.done {
+		err = do()
+	}
+	<-time.After(f.after)
+	p.dieIfDead()
+	if f.err != nil {
+		return f.err
+	}
+	return err
+}
+
+// note writes down what happens, where somebody wants to know.
+func (p *process) note(format string, args ...any) {
+	if p.w.noted != nil {
+		p.w.noted(p, fmt.Sprintf(format, args...))
+	}
 }
 
 func (p *process) touch(what string, before bool) {
@@ -628,11 +746,16 @@ func (w *world) checkShelf() {
 	}
 	known := map[ownerKey]map[string]types.UID{}
 	for of, b := range w.now.zones.shelf.zones {
-		known[of] = map[string]types.UID{}
 		for name, h := range b.held {
+			if w.untold && !b.here(h) {
+				continue
+			}
+			if known[of] == nil {
+				known[of] = map[string]types.UID{}
+			}
 			known[of][name] = h.uid
 		}
-		if len(b.gone) != 0 {
+		if len(b.gone) != 0 && !w.untold {
 			w.t.Errorf("%v: deletions that nothing has told the end of: %v", of, b.gone)
 		}
 	}

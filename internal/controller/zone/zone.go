@@ -103,6 +103,8 @@ func (r *Zones) Reconcile(ctx context.Context, z *zonev1alpha1.Zone) (reconcile.
 		return reconcile.Result{}, nil
 	case err != nil:
 		r.pace.published(z.UID) // what failed waits for its turn anew, however many events come meanwhile
+	case p.again == 0:
+		p.again = r.shelf.doubted(keyOf(z))
 	}
 	return reconcile.Result{RequeueAfter: p.again}, err
 }
