@@ -48,7 +48,7 @@ Exit code 0: a Zone would adopt it. 1: none would. 2: the cluster could not be a
 		Example: `  kubectl namegate explain www.dev.example.org -n team-a
   kubectl namegate explain example.org -n dns --type MX
   kubectl namegate explain www.example.org -n team-a --zone-namespace dns`,
-		Args: cobra.ExactArgs(1),
+		Args: arguments(1, 1, "one name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.run(cmd.Context(), args[0], cmd.OutOrStdout())
 		},

@@ -36,7 +36,7 @@ It reads the Zone and its ZoneSlices, and prints nothing where they do not belon
 Exit code 0: printed. 1: there is no such Zone, or it is not published. 2: the cluster could not be asked.`,
 		Example: `  kubectl namegate zone export example-org -n dns
   kubectl namegate zone export example-org -n dns | named-checkzone example.org /dev/stdin`,
-		Args: cobra.ExactArgs(1),
+		Args: arguments(1, 1, "the name of one Zone"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.export(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},

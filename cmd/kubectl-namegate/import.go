@@ -49,7 +49,7 @@ Exit code 0: printed. 1: the file cannot be imported. 2: it could not be read.`,
 		Example: `  kubectl namegate zone import example.org.zone -n dns | kubectl apply -f -
   kubectl namegate zone import db.example --origin example.org --name example-org -n dns
   kubectl namegate zone export example-org -n dns | kubectl namegate zone import - -n staging`,
-		Args: cobra.ExactArgs(1),
+		Args: arguments(1, 1, "one master file, or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.run(args[0], cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},

@@ -37,7 +37,7 @@ Exit code 0: there are records. 1: there are none; NXDOMAIN is printed if there 
 has no record of this type. 2: the server could not be asked, or could not answer.`,
 		Example: `  kubectl namegate query www.example.com --server 127.0.0.1:5353
   kubectl namegate query example.com MX --server 127.0.0.1:5353 --tcp`,
-		Args: cobra.RangeArgs(1, 2),
+		Args: arguments(1, 2, "a name, and a type if it is not A"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := q.parse(args); err != nil {
 				return err

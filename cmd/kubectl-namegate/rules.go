@@ -20,7 +20,7 @@ func newRulesCommand() *cobra.Command {
 refuses something ends with the ID of its rule.`,
 		Example: `  kubectl namegate rules
   kubectl namegate rules cname-at-apex`,
-		Args: cobra.MaximumNArgs(1),
+		Args: arguments(0, 1, "one rule, or none for all"),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return similarRules(""), cobra.ShellCompDirectiveNoFileComp
 		},
