@@ -1,6 +1,7 @@
 package zone
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 
@@ -55,18 +56,19 @@ func (r *Records) Reconcile(ctx context.Context, rec *zonev1alpha1.Record) (reco
 // Gone forgets a record that does not exist any more.
 func (r *Records) Gone(rec client.Object) { r.written.Drop(rec.GetUID()) }
 
-// write makes status and label say what the verdict says. The label comes last: a gate that is away refuses it, and nothing else.
+// write makes label and status say what the verdict says. The label comes first, for who waits for the condition. A gate that is away refuses
+// it, and does not keep the status from being written.
 func (r *Records) write(ctx context.Context, rec *zonev1alpha1.Record, verdict zone.RecordVerdict) error {
 	patcher := conditions.NewPatcher(r.client, common.FieldOwner, rec)
 	label, before := labelOf(verdict.Parent), rec.ResourceVersion
 	was := conditions.Find(rec.Status.Conditions, zonev1alpha1.ConditionReady).Reason
 	changed := judgeRecord(rec, verdict)
 	var err error
-	if changed {
-		err = patcher.Status(ctx, rec)
-	}
-	if err == nil && !isLabelled(rec, label) {
+	if !isLabelled(rec, label) {
 		err = patcher.Metadata(ctx, rec, func(rec *zonev1alpha1.Record) { setLabel(rec, label) })
+	}
+	if changed && !apierrors.IsConflict(err) {
+		err = cmp.Or(patcher.Status(ctx, rec), err)
 	}
 	if rec.ResourceVersion != before {
 		r.written.Keep(rec.UID, common.VersionOf(rec))
