@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -75,7 +76,8 @@ func (p *rdataParser) parse(read reader) RData {
 func (p *rdataParser) checkType() bool {
 	code, ok := p.typ.zoneCode()
 	if !ok {
-		p.problems = append(p.problems, Problem{Rule: rules.RDataType, Field: FieldType, Index: -1, Value: string(p.typ), Detail: p.typ.instead()})
+		p.problems = append(p.problems, Problem{Rule: rules.RDataType, Field: FieldType, Index: -1, Value: string(p.typ), Detail: cmp.Or(p.typ.Instead(),
+			"give a type such as A, AAAA, CAA, CNAME, MX, NS, PTR, SRV or TXT; the SOA and the records of DNSSEC's signer are the zone's own")})
 	}
 	p.code = code
 	return ok

@@ -60,8 +60,8 @@ func (t Type) zoneCode() (uint16, bool) {
 	return uint16(code), true
 }
 
-// instead says which type to give in the place of one that is not InZone.
-func (t Type) instead() string {
+// Instead says which type was meant by one that is not InZone; "" where that is not plain.
+func (t Type) Instead() string {
 	if upper := Type(strings.ToUpper(string(t))); upper.InZone() {
 		return "types are written in upper case: give " + string(upper)
 	}
@@ -71,7 +71,7 @@ func (t Type) instead() string {
 			return "this type has a name: give " + string(named)
 		}
 	}
-	return "give a type such as A, AAAA, CAA, CNAME, MX, NS, PTR, SRV or TXT; the SOA and the records of DNSSEC's signer are the zone's own"
+	return ""
 }
 
 // genericPrefix starts the name of a type that is known by its number only.

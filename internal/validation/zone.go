@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -148,10 +149,7 @@ func recordDelegation(path *field.Path, d *zonev1alpha1.RecordDelegation) field.
 }
 
 func typeDetail(name string) string {
-	if upper := strings.ToUpper(name); record.Type(upper).InZone() {
-		return "types are written in upper case: give " + upper
-	}
-	return "give a type that a Record can have, such as A, AAAA, CNAME, MX or TXT; leave the list out for all types"
+	return cmp.Or(record.Type(name).Instead(), "give a type that a Record can have, such as A, AAAA, CNAME, MX or TXT; leave the list out for all types")
 }
 
 // ZoneReferences checks what a Zone would be beside the other Zones and the Records that are there: all of it for a new Zone (old is nil),

@@ -205,8 +205,8 @@ func (s *shelf) lacks(z *zonev1alpha1.Zone, digests []string) map[string]struct{
 	return lacking
 }
 
-// unlisted returns the names and UIDs of the slices of a Zone that its status does not list, and that are not deleted yet. What has the name of one that is listed, and is not as
-// it was made, is not among them: it is replaced.
+// unlisted returns the names and UIDs of the slices of a Zone that its status does not list, and that are not deleted yet. What has the name of
+// one that is listed, and is not as it was made, is not among them: it is replaced.
 func (s *shelf) unlisted(z *zonev1alpha1.Zone) map[string]types.UID {
 	listed := make(map[string]struct{}, len(z.Status.Slices)) // by the part of the digest that is in the name
 	for _, digest := range z.Status.Slices {
